@@ -1,0 +1,181 @@
+#pragma once
+// Dual coordinate descent with shrinking.
+//
+// Hsieh, Chang, Lin, Keerthi & Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear SVM" (ICML 2008),
+// Algorithms 1 and 3.
+//
+//   maximise D(a) over 0 <= a_i <= C_i, one a_i at a time:   g = y_i (w.x_i + b) - 1,   a_i <- clip(a_i - g / q_i, 0, C_i),
+//   w += (change of a_i) y_i x_i.
+//
+// Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch leaves the
+// active set. It is a guess: all rows come back when the active ones are settled (a tenth of the gap is left), and
+// whenever the caller's check on all rows disagrees (`activate_all`).
+//
+// Free intercept: single coordinates cannot move along sum a_i y_i = 0, so the constraint is handled by the method of
+// multipliers. b is the multiplier; the penalty kappa/2 (sum a_i y_i)^2 acts like a constant feature sqrt(kappa):
+// q_i = |x_i|^2 + kappa, and b moves by kappa (change of a_i) y_i at each step, and by kappa sum a_i y_i after each epoch.
+//
+// Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
+//   P - D = sum_i (C_i max(0, -g_i) + a_i g_i),
+// each row's share taken when the row was visited (it is zero for a row that was rightly shrunk away). For a free
+// intercept it includes roughly what repairing sum_i a_i y_i = 0 will cost.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "hinge/objective.hpp"
+#include "hinge/order.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+struct Dcd {
+  Order order;
+  Rng rng;
+  double kappa;
+  bool shrinking;
+
+  std::vector<double> a;
+  std::vector<double> w;
+  double b = 0.0;
+  double residue = 0.0;              // sum a_i y_i, tracked
+  double last_residue = 0.0;         // after the epoch before
+  std::vector<std::int64_t> active;  // ascending
+  double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
+  double shrink_below = -kInfinity;  // a row at a = C leaves when its gradient is below
+  double gap = kInfinity;            // estimate of the last epoch
+  double full_share = kInfinity;     // the rows' part of it, in the last epoch over all rows
+  double dual = 0.0;                 // D(a), tracked
+  std::int64_t touched = 0;          // rows read
+
+  Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, double penalty, Order row_order, Rng random)
+      : order(row_order),
+        rng(random),
+        kappa(penalty),
+        shrinking(with_shrinking),
+        a(static_cast<std::size_t>(problem.size())),
+        w(static_cast<std::size_t>(n_features) + 1) {
+    activate_all();
+  }
+
+  /// What a saved run consists of.
+  template <class F>
+  void fields(F&& field) {
+    field("a", a);
+    field("w", w);
+    field("b", b);
+    field("residue", residue);
+    field("last_residue", last_residue);
+    field("active", active);
+    field("shrink_above", shrink_above);
+    field("shrink_below", shrink_below);
+    field("gap", gap);
+    field("full_share", full_share);
+    field("dual", dual);
+  }
+
+  /// For a state saved on a problem with other costs, labels or rows: what follows from the multipliers, computed anew.
+  template <Rows R>
+  void rebuild(const R& rows, const Problem& problem) {
+    std::fill(w.begin(), w.end(), 0.0);
+    residue = 0.0;
+    dual = 0.0;
+    for (std::int64_t i = 0; i < problem.size(); ++i) {
+      a[i] = std::min(a[i], problem.cost[i]);
+      if (a[i] == 0.0) continue;
+      rows.add(i, a[i] * problem.y[i], w);
+      residue += a[i] * problem.y[i];
+      dual += a[i];
+    }
+    dual -= 0.5 * squared_norm(w);
+    activate_all();
+  }
+
+  void activate_all() {
+    active.resize(a.size());
+    std::iota(active.begin(), active.end(), std::int64_t{0});
+    shrink_above = kInfinity;
+    shrink_below = -kInfinity;
+  }
+
+  /// One epoch over the active rows. False when stopped by the poll: a and w are valid, the estimates are not.
+  template <Rows R>
+  bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
+    std::vector<std::int64_t> visit(active.size());
+    order.arrange(active, visit, rng);
+    std::vector<std::int64_t> leaving;
+    double highest = -kInfinity;  // of the projected gradients
+    double lowest = kInfinity;
+    double share = 0.0;
+    const auto n = static_cast<std::int64_t>(visit.size());
+    for (std::int64_t step = 0; step < n; ++step) {
+      if (step + kPrefetchDistance < n) rows.prefetch(visit[step + kPrefetchDistance]);
+      const std::int64_t i = visit[step];
+      const double g = problem.y[i] * (rows.dot(i, w) + b) - 1.0;
+      share += std::max(0.0, -problem.cost[i] * g) + a[i] * g;
+      ++touched;
+      if (shrinking && leaves(problem, i, g)) {
+        leaving.push_back(i);
+      } else {
+        const double projected = a[i] == 0.0 ? std::min(g, 0.0) : a[i] == problem.cost[i] ? std::max(g, 0.0) : g;
+        highest = std::max(highest, projected);
+        lowest = std::min(lowest, projected);
+        if (projected != 0.0) move(rows, problem, i, g);
+      }
+      if (poll(rows.stored(i))) return false;
+    }
+    const bool full = active.size() == a.size();
+    remove(leaving);
+    // Rows left out cannot answer a move of b: without them the multiplier only moves while that helps.
+    if (full || std::abs(residue) < std::abs(last_residue)) b += kappa * residue;
+    last_residue = residue;
+    shrink_above = highest > 0.0 ? highest : kInfinity;
+    shrink_below = lowest < 0.0 ? lowest : -kInfinity;
+    gap = share + (1.0 + std::abs(b)) * std::abs(residue) * (kappa > 0.0 ? 1.0 : 0.0);
+    if (full) full_share = share;
+    if (!full && share <= kSettled * full_share) activate_all();
+    return true;
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kSettled = 0.1;
+
+  bool leaves(const Problem& problem, std::int64_t i, double g) const {
+    return (a[i] == 0.0 && g > shrink_above) || (a[i] == problem.cost[i] && g < shrink_below);
+  }
+
+  /// The exact maximum along coordinate i.
+  template <Rows R>
+  void move(const R& rows, const Problem& problem, std::int64_t i, double g) {
+    const double label = problem.y[i];
+    const double q = rows.squared_norm(i) + kappa;
+    const double next = q > 0.0 ? std::min(std::max(a[i] - g / q, 0.0), problem.cost[i]) : problem.cost[i];
+    const double change = next - a[i];
+    if (change == 0.0) return;
+    rows.add(i, change * label, w);
+    dual -= change * (g - label * b + 0.5 * change * rows.squared_norm(i));
+    b += kappa * change * label;
+    residue += change * label;
+    a[i] = next;
+  }
+
+  void remove(std::vector<std::int64_t>& leaving) {
+    std::sort(leaving.begin(), leaving.end());
+    auto next = leaving.begin();
+    std::erase_if(active, [&](std::int64_t i) {
+      if (next == leaving.end() || *next != i) return false;
+      ++next;
+      return true;
+    });
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,199 @@
+#pragma once
+// A Newton step on the face of the box: all free multipliers (0 < a_i < C_i) at once, the others fixed.
+//
+// Coordinate steps find out quickly which multipliers are free, but crawl when the free rows are nearly dependent. On
+// the face D is quadratic, and its maximum solves a linear system in the free multipliers F and, if free, in b:
+//
+//   K delta + y b = r,   y . delta = -sum_i a_i y_i,      K_ij = y_i y_j x_i.x_j,   r_i = 1 - y_i w.x_i   (i, j in F)
+//
+// The step goes as far along delta as the box allows; a multiplier that meets its bound leaves F, and the rest is solved
+// again. D never falls. A ridge of rounding size makes the Cholesky factor exist where rows are dependent: delta is then
+// huge along the dependent directions and ends at a bound, where the maximum is.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hinge/dcd.hpp"
+#include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+/// Dense symmetric positive definite systems: lower Cholesky factor, row by row.
+class Cholesky {
+ public:
+  explicit Cholesky(std::vector<double> matrix, std::size_t n) : l_(std::move(matrix)), n_(n) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        double sum = l_[i * n_ + j];
+        for (std::size_t k = 0; k < j; ++k) sum -= l_[i * n_ + k] * l_[j * n_ + k];
+        if (i == j) {
+          ok_ = ok_ && sum > 0.0;
+          l_[i * n_ + i] = std::sqrt(sum);
+        } else {
+          l_[i * n_ + j] = sum / l_[j * n_ + j];
+        }
+      }
+    }
+  }
+
+  bool ok() const { return ok_; }
+
+  std::vector<double> solve(std::vector<double> x) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t k = 0; k < i; ++k) x[i] -= l_[i * n_ + k] * x[k];
+      x[i] /= l_[i * n_ + i];
+    }
+    for (std::size_t i = n_; i-- > 0;) {
+      for (std::size_t k = i + 1; k < n_; ++k) x[i] -= l_[k * n_ + i] * x[k];
+      x[i] /= l_[i * n_ + i];
+    }
+    return x;
+  }
+
+ private:
+  std::vector<double> l_;
+  std::size_t n_;
+  bool ok_ = true;
+};
+
+class Face {
+ public:
+  /// Larger faces are left to coordinate steps.
+  static constexpr std::size_t kLargest = 400;
+
+  /// Climb to the maximum of the face, or to where the box ends it for the last of `most_steps` times.
+  template <Rows R>
+  static void climb(const R& rows, const Problem& problem, Dcd& run, int most_steps) {
+    std::vector<std::int64_t> free;
+    for (std::int64_t i = 0; i < problem.size(); ++i) {
+      if (run.a[i] > 0.0 && run.a[i] < problem.cost[i]) free.push_back(i);
+      if (free.size() > kLargest) return;
+    }
+    if (free.empty()) return;
+    std::vector<double> gram = products(rows, problem, free);
+    for (int step = 0; step < most_steps && !free.empty(); ++step) {
+      if (climb_once(rows, problem, run, free, gram)) return;
+    }
+  }
+
+ private:
+  /// K, all of it.
+  template <Rows R>
+  static std::vector<double> products(const R& rows, const Problem& problem, std::span<const std::int64_t> free) {
+    const std::size_t n = free.size();
+    std::vector<double> gram(n * n);
+    std::vector<double> x(static_cast<std::size_t>(rows.n_features()) + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      rows.add(free[i], problem.y[free[i]], x);
+      for (std::size_t j = 0; j <= i; ++j) {
+        gram[i * n + j] = problem.y[free[j]] * rows.dot(free[j], x);
+        gram[j * n + i] = gram[i * n + j];
+      }
+      rows.for_each(free[i], [&](std::int64_t j, double) { x[static_cast<std::size_t>(j)] = 0.0; });
+    }
+    return gram;
+  }
+
+  /// One step; rows that meet a bound leave `free` and `gram`. True when the maximum of the face was reached.
+  template <Rows R>
+  static bool climb_once(const R& rows, const Problem& problem, Dcd& run, std::vector<std::int64_t>& free,
+                         std::vector<double>& gram) {
+    const std::size_t n = free.size();
+    std::vector<double> y(n);
+    std::vector<double> r(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = problem.y[free[i]];
+      r[i] = 1.0 - y[i] * rows.dot(free[i], run.w);
+    }
+    double b = run.b;
+    std::vector<double> delta;
+    if (!direction(problem, run, gram, y, r, delta, b)) return true;
+
+    double length = 1.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double room = delta[i] > 0.0 ? problem.cost[free[i]] - run.a[free[i]] : run.a[free[i]];
+      if (std::abs(delta[i]) * length > room) length = room / std::abs(delta[i]);
+    }
+    if (!(length > 0.0)) return true;
+    move(rows, problem, run, free, gram, y, r, delta, length);
+    if (problem.free_intercept) run.b += length * (b - run.b);
+    if (length == 1.0) return true;
+    leave(problem, run, free, gram);
+    return false;
+  }
+
+  /// Solve for delta and b; false where the system is of no use.
+  static bool direction(const Problem& problem, const Dcd& run, const std::vector<double>& gram, const std::vector<double>& y,
+                        std::vector<double> r, std::vector<double>& delta, double& b) {
+    const std::size_t n = y.size();
+    std::vector<double> ridged = gram;
+    double largest = 0.0;
+    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, gram[i * n + i]);
+    if (!(largest > 0.0)) return false;
+    for (std::size_t i = 0; i < n; ++i) ridged[i * n + i] += 1e-13 * static_cast<double>(n) * largest;
+    const Cholesky factor(std::move(ridged), n);
+    if (!factor.ok()) return false;
+    if (problem.free_intercept) {
+      const std::vector<double> along_r = factor.solve(r);
+      const std::vector<double> along_y = factor.solve(y);
+      double numerator = run.residue;
+      double denominator = 0.0;
+      for (std::size_t i = 0; i < n; ++i) {
+        numerator += y[i] * along_r[i];
+        denominator += y[i] * along_y[i];
+      }
+      if (!(denominator > 0.0)) return false;
+      b = numerator / denominator;
+      for (std::size_t i = 0; i < n; ++i) r[i] -= y[i] * b;
+    }
+    delta = factor.solve(std::move(r));
+    return std::all_of(delta.begin(), delta.end(), [](double x) { return std::isfinite(x); });
+  }
+
+  template <Rows R>
+  static void move(const R& rows, const Problem& problem, Dcd& run, const std::vector<std::int64_t>& free,
+                   const std::vector<double>& gram, const std::vector<double>& y, const std::vector<double>& r,
+                   const std::vector<double>& delta, double length) {
+    const std::size_t n = free.size();
+    std::vector<double> change(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double a = run.a[free[i]];
+      const double cost = problem.cost[free[i]];
+      double next = std::clamp(a + length * delta[i], 0.0, cost);
+      // What rounding leaves of a multiplier that met its bound is no free multiplier.
+      if (length < 1.0 && next < 1e-14 * cost) next = 0.0;
+      if (length < 1.0 && next > (1.0 - 1e-14) * cost) next = cost;
+      change[i] = next - a;
+      run.a[free[i]] = next;
+      run.residue += change[i] * y[i];
+      rows.add(free[i], change[i] * y[i], run.w);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      double curvature = 0.0;
+      for (std::size_t j = 0; j < n; ++j) curvature += gram[i * n + j] * change[j];
+      run.dual += change[i] * (r[i] - 0.5 * curvature);
+    }
+  }
+
+  static void leave(const Problem& problem, const Dcd& run, std::vector<std::int64_t>& free, std::vector<double>& gram) {
+    const std::size_t n = free.size();
+    std::vector<std::size_t> stay;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (run.a[free[i]] > 0.0 && run.a[free[i]] < problem.cost[free[i]]) stay.push_back(i);
+    }
+    std::vector<std::int64_t> next(stay.size());
+    std::vector<double> smaller(stay.size() * stay.size());
+    for (std::size_t i = 0; i < stay.size(); ++i) {
+      next[i] = free[stay[i]];
+      for (std::size_t j = 0; j < stay.size(); ++j) smaller[i * stay.size() + j] = gram[stay[i] * n + stay[j]];
+    }
+    free = std::move(next);
+    gram = std::move(smaller);
+  }
+};
+
+}  // namespace hinge

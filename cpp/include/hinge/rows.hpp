@@ -1,0 +1,136 @@
+#pragma once
+// Rows: the training rows, read in place.
+//
+// A linear solver needs four things of row i: its dot product with a weight vector, adding a multiple of it to a weight
+// vector, its squared norm, and how many values it stores. Two layouts offer them: DenseRows (C-contiguous) and CsrRows.
+//
+// Every row is seen in the augmented space [x, rho] (rho = 0: no constant feature), so a weight vector has
+// n_features + 1 entries, the last one belonging to the constant feature. Rows of zero weight are left out by `kept`,
+// a list of row numbers; a solver only ever sees positions 0 .. size()-1 in it.
+//
+// Sums run over four (CSR) or eight (dense) interleaved accumulators: the order is part of the contract, the NumPy twins
+// add in the same order and agree to the bit.
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <span>
+
+namespace hinge {
+
+template <class R>
+concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w, std::span<double> v, double s) {
+  { rows.size() } -> std::same_as<std::int64_t>;
+  { rows.n_features() } -> std::same_as<std::int64_t>;
+  { rows.stored(i) } -> std::same_as<std::int64_t>;
+  { rows.squared_norm(i) } -> std::same_as<double>;
+  { rows.dot(i, w) } -> std::same_as<double>;
+  rows.add(i, s, v);
+  rows.prefetch(i);
+  rows.for_each(i, [](std::int64_t, double) {});
+};
+
+/// What both layouts share: which rows are kept, the constant feature, and the squared norms |[x, rho]|^2 per kept row.
+struct RowView {
+  std::int64_t n_kept = 0;
+  std::int64_t n_columns = 0;
+  const std::int64_t* kept = nullptr;  // null: all rows, in order
+  const double* norms = nullptr;
+  double rho = 0.0;
+
+  std::int64_t size() const { return n_kept; }
+  std::int64_t n_features() const { return n_columns; }
+  double squared_norm(std::int64_t i) const { return norms[i]; }
+  std::int64_t row(std::int64_t i) const { return kept ? kept[i] : i; }
+};
+
+template <class T>
+struct DenseRows : RowView {
+  const T* values = nullptr;
+
+  std::int64_t stored(std::int64_t) const { return n_columns; }
+
+  double dot(std::int64_t i, std::span<const double> w) const {
+    const T* x = values + row(i) * n_columns;
+    std::array<double, 8> sum{};
+    std::int64_t j = 0;
+    for (; j + 8 <= n_columns; j += 8) {
+      for (std::int64_t k = 0; k < 8; ++k) sum[k] += static_cast<double>(x[j + k]) * w[j + k];
+    }
+    for (std::int64_t k = 0; j < n_columns; ++j, ++k) sum[k] += static_cast<double>(x[j]) * w[j];
+    return (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) + rho * w[n_columns];
+  }
+
+  void add(std::int64_t i, double scale, std::span<double> v) const {
+    const T* x = values + row(i) * n_columns;
+    for (std::int64_t j = 0; j < n_columns; ++j) v[j] += scale * static_cast<double>(x[j]);
+    v[n_columns] += scale * rho;
+  }
+
+  void prefetch(std::int64_t i) const { __builtin_prefetch(values + row(i) * n_columns); }
+
+  template <class F>
+  void for_each(std::int64_t i, F&& visit) const {
+    const T* x = values + row(i) * n_columns;
+    for (std::int64_t j = 0; j < n_columns; ++j) visit(j, static_cast<double>(x[j]));
+    if (rho != 0.0) visit(n_columns, rho);
+  }
+};
+
+template <class T, class Index, class Pointer>
+struct CsrRows : RowView {
+  const T* values = nullptr;
+  const Index* indices = nullptr;
+  const Pointer* indptr = nullptr;
+
+  std::int64_t stored(std::int64_t i) const {
+    const std::int64_t r = row(i);
+    return static_cast<std::int64_t>(indptr[r + 1]) - static_cast<std::int64_t>(indptr[r]);
+  }
+
+  double dot(std::int64_t i, std::span<const double> w) const {
+    const std::int64_t r = row(i);
+    std::int64_t p = indptr[r];
+    const std::int64_t end = indptr[r + 1];
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; p + 4 <= end; p += 4) {
+      s0 += static_cast<double>(values[p]) * w[indices[p]];
+      s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+      s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+      s3 += static_cast<double>(values[p + 3]) * w[indices[p + 3]];
+    }
+    if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
+    if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+    if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+    return ((s0 + s1) + (s2 + s3)) + rho * w[n_columns];
+  }
+
+  void add(std::int64_t i, double scale, std::span<double> v) const {
+    const std::int64_t r = row(i);
+    const std::int64_t end = indptr[r + 1];
+    for (std::int64_t p = indptr[r]; p < end; ++p) v[indices[p]] += scale * static_cast<double>(values[p]);
+    v[n_columns] += scale * rho;
+  }
+
+  /// The first two cache lines of values and of indices: the hardware follows from there.
+  void prefetch(std::int64_t i) const {
+    const std::int64_t p = indptr[row(i)];
+    __builtin_prefetch(values + p);
+    __builtin_prefetch(values + p + 64 / sizeof(T));
+    __builtin_prefetch(indices + p);
+    __builtin_prefetch(indices + p + 64 / sizeof(Index));
+  }
+
+  template <class F>
+  void for_each(std::int64_t i, F&& visit) const {
+    const std::int64_t r = row(i);
+    const std::int64_t end = indptr[r + 1];
+    for (std::int64_t p = indptr[r]; p < end; ++p) visit(static_cast<std::int64_t>(indices[p]), static_cast<double>(values[p]));
+    if (rho != 0.0) visit(n_columns, rho);
+  }
+};
+
+/// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn.
+inline constexpr std::int64_t kPrefetchDistance = 2;
+
+}  // namespace hinge

@@ -1,0 +1,87 @@
+#pragma once
+// One pass over data that comes from outside: finite values, indices in range, no duplicates, and the squared norms.
+// Nothing else in the core reads an array that has not been through here.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace hinge {
+
+/// The first thing found wrong, or none. `column` is -1 where only the row matters.
+struct Fault {
+  enum class Kind { nan, infinity, overflow, index_range, duplicate, indptr } kind;
+  std::int64_t row = -1;
+  std::int64_t column = -1;
+};
+
+namespace detail {
+
+template <class T>
+std::optional<Fault::Kind> fault_of(T value) {
+  if (std::isnan(value)) return Fault::Kind::nan;
+  if (std::isinf(value)) return Fault::Kind::infinity;
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+/// `norms[i]` receives |x_i|^2. A row whose sum of squares is not finite holds a bad value or overflows.
+template <class T>
+std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms) {
+  for (std::int64_t i = 0; i < n_rows; ++i) {
+    const T* x = values + i * n_columns;
+    double sum[4] = {0, 0, 0, 0};
+    for (std::int64_t j = 0; j < n_columns; ++j) sum[j & 3] += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    norms[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    if (std::isfinite(norms[i])) continue;
+    for (std::int64_t j = 0; j < n_columns; ++j) {
+      if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
+    }
+    return Fault{Fault::Kind::overflow, i, -1};
+  }
+  return std::nullopt;
+}
+
+/// `n_stored` is the length of `values` and of `indices`; `indptr` has n_rows + 1 entries.
+template <class T, class Index, class Pointer>
+std::optional<Fault> validate_csr(const T* values, const Index* indices, const Pointer* indptr, std::int64_t n_stored,
+                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms) {
+  if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
+  std::vector<std::int64_t> last_row_with;  // per column; only made when a row is not sorted
+  for (std::int64_t i = 0; i < n_rows; ++i) {
+    const std::int64_t begin = indptr[i];
+    const std::int64_t end = indptr[i + 1];
+    if (end < begin || end > n_stored) return Fault{Fault::Kind::indptr, i, -1};
+    double sum = 0;
+    bool ascending = true;
+    std::int64_t previous = -1;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t j = indices[p];
+      if (j < 0 || j >= n_columns) return Fault{Fault::Kind::index_range, i, j};
+      ascending = ascending && j > previous;
+      previous = j;
+      sum += static_cast<double>(values[p]) * static_cast<double>(values[p]);
+    }
+    norms[i] = sum;
+    if (!std::isfinite(sum)) {
+      for (std::int64_t p = begin; p < end; ++p) {
+        if (const auto kind = detail::fault_of(values[p])) return Fault{*kind, i, static_cast<std::int64_t>(indices[p])};
+      }
+      return Fault{Fault::Kind::overflow, i, -1};
+    }
+    if (ascending) continue;
+    if (last_row_with.empty()) last_row_with.assign(static_cast<std::size_t>(n_columns), -1);
+    for (std::int64_t p = begin; p < end; ++p) {
+      auto& last = last_row_with[static_cast<std::size_t>(indices[p])];
+      if (last == i) return Fault{Fault::Kind::duplicate, i, static_cast<std::int64_t>(indices[p])};
+      last = i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace hinge

@@ -1,0 +1,204 @@
+"""The training loop: one for all solvers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from hinge import _core
+from hinge.certificate import Certificate, Evaluation, evaluate, trivial
+from hinge.outcome import Options, Outcome, Progress, Record, Status
+from hinge.problem import Problem
+from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver
+from hinge.stopping import Schedule, Stagnation, target_of
+
+# A native call should read about this many rows: tiny problems get several epochs per call.
+_ROWS_PER_CALL = 4096
+_FINGERPRINT = "fingerprint"
+
+
+@runtime_checkable
+class Composite(Protocol):
+    """A solver that consists of several runs of the loop."""
+
+    def train(self, problem: Problem, options: Options, fit: Callable[[Problem, Solver, Options], Outcome]) -> Outcome:
+        """Train with `fit` as often as needed."""
+        ...
+
+
+def train(problem: Problem, solver: Solver | Composite, options: Options) -> Outcome:
+    """Run `solver` on `problem` until the gap is within ``options.tol``, or something else ends it."""
+    if isinstance(solver, Composite):
+        return solver.train(problem, options, train)
+    _refuse_unsupported(problem, solver, options)
+    return _Training(problem, solver, options).run()
+
+
+def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
+    name = type(solver).__name__
+    if problem.intercept.kind not in solver.intercepts:
+        raise ValueError(
+            f"{name} does not support intercept={problem.intercept.kind!r}. "
+            "Use intercept='penalized' or fit_intercept=False (in solve: intercept='none'), "
+            "or a solver that supports it: 'auto', 'dcd' or 'pegasos'."
+        )
+    if options.order is not None and solver.default_order is None:
+        raise ValueError(f"{name} draws its rows at random and takes no order: leave order=None.")
+
+
+@dataclass
+class _Best:
+    """The best primal and the best dual seen, each with what belongs to it."""
+
+    model: Evaluation
+    bound: Evaluation
+
+    def update(self, found: Evaluation) -> None:
+        if found.certificate.primal < self.model.certificate.primal:
+            self.model = found
+        if found.certificate.dual > self.bound.certificate.dual:
+            self.bound = found
+
+    @property
+    def certificate(self) -> Certificate:
+        return Certificate(self.model.certificate.primal, self.bound.certificate.dual)
+
+
+class _Training:
+    """One run of the loop."""
+
+    def __init__(self, problem: Problem, solver: Solver, options: Options) -> None:
+        self.problem = problem
+        self.options = options
+        self.poll = _core.Poll(options.flag or _core.StopFlag())
+        self.run_: Run = solver.start(problem, order=options.order, stream=options.stream, poll=self.poll)
+        if options.time_limit is not None:
+            self.poll.set_deadline(options.time_limit)
+        refines = getattr(solver, "refines_tiny", False)
+        self.target = target_of(problem, options.tol, refines)
+        self.schedule = Schedule(problem, self.target, getattr(solver, "comparison", 1.0))
+        self.stagnation = Stagnation(options.tol)
+        start = trivial(problem)
+        self.best = _Best(start, start)
+        self.history: list[Record] = []
+        self.epoch = 0
+        self.touched = 0
+        self.fresh = True  # nothing learned since the last evaluation
+        self.began = time.perf_counter()
+
+    def run(self) -> Outcome:
+        error: BaseException | None = None
+        state = None
+        try:
+            status = self._train()
+            if status == "interrupted":
+                error = self.poll.error or KeyboardInterrupt()
+        except KeyboardInterrupt as interrupt:
+            status, error = "interrupted", interrupt
+        if status != "interrupted":
+            state = self._state()
+        self._finish(status)
+        if self.best.certificate.within(self.options.tol) and status in ("stalled", "max_iter", "time_limit"):
+            status = "converged"
+        model, bound = self.best.model, self.best.bound
+        return Outcome(
+            w=model.w,
+            b=model.b,
+            multipliers=bound.multipliers,
+            certificate=self.best.certificate,
+            history=tuple(self.history),
+            status=status,
+            n_iter=self.epoch,
+            state=state,
+            error=error,
+        )
+
+    def _train(self) -> Status:
+        if (stopped := self._stopped()) is not None:
+            return stopped
+        if self.options.state is not None:
+            self._restore()
+            if (ended := self._evaluate()) is not None:
+                return ended
+        while True:
+            if self.epoch >= self.options.max_iter:
+                return "max_iter"
+            epochs = min(max(1, _ROWS_PER_CALL // self.problem.m), self.options.max_iter - self.epoch)
+            self.touched += self.run_.advance(epochs)
+            self.fresh = False
+            if (stopped := self._stopped()) is not None:
+                return stopped
+            self.epoch += epochs
+            estimate = self.run_.estimate() if isinstance(self.run_, Estimating) else None
+            if self.schedule.due(self.touched, estimate) and (ended := self._evaluate(estimate)) is not None:
+                return ended
+            if self.options.callback is not None:
+                seen = Progress(self.epoch, time.perf_counter() - self.began, self.best.certificate)
+                if self.options.callback(seen):
+                    return "callback"
+
+    def _stopped(self) -> Status | None:
+        if self.poll.error is not None or self.options.flag:
+            return "interrupted"
+        if self.poll.stopped or self.poll.past_deadline:
+            return "time_limit" if self.poll.past_deadline else "interrupted"
+        return None
+
+    def _restore(self) -> None:
+        if not isinstance(self.run_, Resumable):
+            raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no restore(state).")
+        state = dict(self.options.state or {})
+        saved_on = state.pop(_FINGERPRINT, None)
+        same = not self.options.warm and saved_on is not None and int(saved_on) == self.problem.fingerprint()
+        self.run_.restore(state, same_problem=same)
+
+    def _state(self) -> dict[str, Any] | None:
+        if not isinstance(self.run_, Resumable):
+            return None
+        return {**self.run_.state(), _FINGERPRINT: self.problem.fingerprint()}
+
+    def _evaluate(self, estimate: tuple[float, float] | None = None) -> Status | None:
+        """Evaluate exactly, record it, and say whether that ends the run."""
+        found = evaluate(self.problem, self.run_.point(), self.poll)
+        if found is None:
+            return self._stopped()
+        self._record(found)
+        self.schedule.evaluated(found, estimate)
+        certificate = self.best.certificate
+        if certificate.within(self.target):
+            return "converged"
+        if self.stagnation.reached(certificate, found.rounding):
+            return "stalled"
+        if isinstance(self.run_, Checked):
+            self.run_.not_yet()
+        return None
+
+    def _record(self, found: Evaluation) -> None:
+        self.fresh = True
+        self.best.update(found)
+        certificate = self.best.certificate
+        seconds = time.perf_counter() - self.began
+        record = Record(self.epoch, seconds, certificate.primal, certificate.dual, certificate.gap)
+        if self.options.verbose:
+            _print(record, self.options.title, first=not self.history)
+        self.history.append(record)
+
+    def _finish(self, status: Status) -> None:
+        """The final evaluation, of work done since the last one; an interrupt is not kept waiting without need."""
+        if self.fresh or (status == "interrupted" and self.history):
+            return
+        try:
+            found = evaluate(self.problem, self.run_.point(), _core.Poll(_core.StopFlag()))
+        except KeyboardInterrupt:
+            return
+        if found is not None:
+            self._record(found)
+
+
+def _print(record: Record, title: str, first: bool) -> None:
+    if first:
+        print(f"{'':>{len(title)}} {'epoch':>7} {'seconds':>9} {'primal':>16} {'dual':>16} {'relative gap':>13}")
+    relative = record.gap / record.dual if record.dual > 0 else float("inf")
+    print(f"{title} {record.epoch:7d} {record.seconds:9.2f} {record.primal:16.8g} {record.dual:16.8g} {relative:13.2e}")

@@ -1,0 +1,35 @@
+"""The solvers by name. A solver is a name or a frozen configuration."""
+
+from __future__ import annotations
+
+from hinge.solvers.best_of import BestOf
+from hinge.solvers.dcd import DCD
+from hinge.solvers.pegasos import Pegasos
+from hinge.solvers.protocol import Configuration, Solver
+from hinge.solvers.sgd import SGDm, SGDr, SGDs
+
+__all__ = ["DCD", "BestOf", "Configuration", "Pegasos", "SGDm", "SGDr", "SGDs", "Solver", "as_solver", "solver_names"]
+
+# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
+_BY_NAME: dict[str, Solver] = {
+    "auto": DCD(),
+    "dcd": DCD(),
+    "pegasos": Pegasos(),
+    "sgd-m": SGDm(),
+    "sgd-r": SGDr(),
+    "sgd-s": SGDs(),
+}
+
+
+def solver_names() -> list[str]:
+    """The names that ``solver=`` accepts."""
+    return sorted(_BY_NAME)
+
+
+def as_solver(solver: Solver | str) -> Solver:
+    """Turn a name into its default configuration; configurations pass through."""
+    if not isinstance(solver, str):
+        return solver
+    if solver not in _BY_NAME:
+        raise ValueError(f"Unknown solver {solver!r}: choose one of {solver_names()} or pass a configuration.")
+    return _BY_NAME[solver]

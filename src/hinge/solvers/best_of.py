@@ -1,0 +1,97 @@
+"""Boosting the confidence: the best of several independent runs (Pegasos paper, section 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hinge.certificate import Certificate
+from hinge.outcome import Options, Outcome, Record
+from hinge.problem import Problem
+from hinge.solvers.pegasos import Pegasos
+from hinge.solvers.protocol import Configuration, Solver
+
+
+@dataclass(frozen=True)
+class BestOf(Configuration):
+    """Share the epochs among `runs` independent runs and keep the best model.
+
+    A stochastic method reaches its accuracy with some probability only. Of ``s = ceil(ln(1/delta))`` runs of T/s steps
+    each, the best is good with confidence ``1 - delta``.
+
+    Parameters
+    ----------
+    solver : solver configuration, default=Pegasos()
+        What to run.
+    runs : int, default=3
+        Number of runs; each gets ``max_iter // runs`` epochs and random numbers of its own.
+    validation : tuple (X, y) or None, default=None
+        Judge the runs by their mean hinge loss on these rows, labels -1 and +1; None: by the training objective.
+
+    Examples
+    --------
+    >>> from hinge import BestOf, Pegasos
+    >>> BestOf.with_confidence(Pegasos(k=10), delta=0.05).runs
+    3
+    """
+
+    solver: Any = Pegasos()
+    runs: int = 3
+    validation: tuple[Any, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.runs, int) and self.runs >= 1):
+            raise ValueError(f"runs must be an integer of at least 1, got {self.runs!r}.")
+
+    @classmethod
+    def with_confidence(cls, solver: Solver, delta: float, validation: tuple[Any, Any] | None = None) -> BestOf:
+        """As many runs as confidence ``1 - delta`` needs."""
+        if not 0 < delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
+        return cls(solver, max(1, math.ceil(math.log(1 / delta))), validation)
+
+    def train(self, problem: Problem, options: Options, fit: Callable[[Problem, Any, Options], Outcome]) -> Outcome:
+        """Run the loop `runs` times and keep the best."""
+        share = max(1, options.max_iter // self.runs)
+        outcomes: list[Outcome] = []
+        for run in range(self.runs):
+            outcome = fit(problem, self.solver, replace(options, stream=(*options.stream, run), max_iter=share, state=None))
+            outcomes.append(outcome)
+            done = self.validation is None and outcome.status == "converged"
+            if done or outcome.status in ("interrupted", "callback", "time_limit"):
+                break
+        best = min(outcomes, key=self._judge)
+        bound = max(outcomes, key=lambda outcome: outcome.certificate.dual)
+        certificate = Certificate(best.certificate.primal, bound.certificate.dual)
+        last = outcomes[-1].status
+        return replace(
+            best,
+            multipliers=bound.multipliers,
+            certificate=certificate,
+            history=_joined(outcomes),
+            status="converged" if certificate.within(options.tol) and last != "interrupted" else last,
+            n_iter=sum(outcome.n_iter for outcome in outcomes),
+            error=outcomes[-1].error,
+        )
+
+    def _judge(self, outcome: Outcome) -> float:
+        if self.validation is None:
+            return outcome.certificate.primal
+        X, y = self.validation
+        decision = np.asarray(X @ outcome.w[:-1]) + outcome.b
+        return float(np.maximum(0.0, 1.0 - np.asarray(y) * decision).mean())
+
+
+def _joined(outcomes: list[Outcome]) -> tuple[Record, ...]:
+    """The histories one after the other."""
+    records: list[Record] = []
+    epoch, seconds = 0, 0.0
+    for outcome in outcomes:
+        records += [replace(r, epoch=r.epoch + epoch, seconds=r.seconds + seconds) for r in outcome.history]
+        epoch += outcome.n_iter
+        seconds = records[-1].seconds if records else 0.0
+    return tuple(records)
