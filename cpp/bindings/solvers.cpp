@@ -7,7 +7,6 @@
 
 #include "handles.hpp"
 #include "hinge/dcd.hpp"
-#include "hinge/face.hpp"
 #include "hinge/pegasos.hpp"
 #include "hinge/sgd.hpp"
 
@@ -57,7 +56,6 @@ class Run {
   }
 
   const Problem& problem() const { return problem_.problem(); }
-  const RowsHandle& rows() const { return problem_.rows(); }
   Solver& solver() { return solver_; }
 
   /// (w, multipliers) as the solver's `point` writes them.
@@ -158,14 +156,8 @@ void bind_solvers(nb::module_& m) {
       });
 
   bind_run<Dcd>(m, "Dcd", "Dual coordinate descent at work.")
-      .def(nb::init<const ProblemHandle&, const bool&, const double&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
+      .def(nb::init<const ProblemHandle&, const bool&, const bool&, const double&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
       .def("multipliers", [](Run<Dcd>& run) { return owned(std::vector<double>(run.solver().a)); })
-      .def("climb_face",
-           [](Run<Dcd>& run, int most_steps) {
-             nb::gil_scoped_release release;
-             run.rows().visit([&](const auto& rows) { Face::climb(rows, run.problem(), run.solver(), most_steps); });
-           },
-           nb::arg("most_steps"), "Newton steps on the face of the free multipliers.")
       .def("activate_all", [](Run<Dcd>& run) { run.solver().activate_all(); })
       .def("estimate", [](Run<Dcd>& run) {
         return std::tuple(run.solver().dual + run.solver().gap, run.solver().dual);

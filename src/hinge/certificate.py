@@ -62,37 +62,53 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Both sides at a point: P at (w, b), D at the multipliers, and what rounding may have added to the gap."""
+class PrimalSide:
+    """P at a model (w, b), rounded up by `rounding`."""
 
-    certificate: Certificate
+    value: float
     rounding: float
     w: Floats
     b: float
+
+
+@dataclass(frozen=True)
+class DualSide:
+    """D at feasible multipliers, rounded down by `rounding`, and w(a) rebuilt from them."""
+
+    value: float
+    rounding: float
     multipliers: Floats
+    w: Floats
 
 
-def evaluate(problem: Problem, point: Point, poll: _core.Poll) -> Evaluation | None:
-    """P at the point's weights, D at its multipliers made feasible; None when stopped by the poll."""
-    dual = _core.dual(problem.native, np.ascontiguousarray(point.multipliers, dtype=np.float64), poll)
-    if dual is None:
+def primal_side(problem: Problem, w: Floats, poll: _core.Poll) -> PrimalSide | None:
+    """P at w, with the best b if the intercept is free; None when stopped by the poll."""
+    w = np.ascontiguousarray(w, dtype=np.float64)
+    found = _core.primal(problem.native, w, poll)
+    if found is None:
         return None
-    lower, lowered_by, multipliers, w = dual
-    if point.w is not None:
-        w = np.ascontiguousarray(point.w, dtype=np.float64)
-    primal = _core.primal(problem.native, w, poll)
-    if primal is None:
+    value, rounding, b = found
+    return PrimalSide(value, rounding, w, b + problem.intercept.rho * float(w[-1]))
+
+
+def dual_side(problem: Problem, multipliers: Floats, poll: _core.Poll) -> DualSide | None:
+    """D at the multipliers made feasible; None when stopped by the poll."""
+    found = _core.dual(problem.native, np.ascontiguousarray(multipliers, dtype=np.float64), poll)
+    if found is None:
         return None
-    upper, raised_by, b = primal
-    return Evaluation(Certificate(upper, lower), raised_by + lowered_by, w, b + problem.intercept.rho * w[-1], multipliers)
+    value, rounding, feasible, w = found
+    return DualSide(value, rounding, feasible, w)
 
 
-def trivial(problem: Problem) -> Evaluation:
+def trivial(problem: Problem) -> tuple[PrimalSide, DualSide]:
     """w = 0 and a = 0: a valid, useless certificate that costs nothing."""
-    total = problem.native.total_cost
-    smaller_class = min(float(problem.cost[problem.y == sign].sum()) for sign in (-1, 1))
-    free = problem.intercept.kind == "free"
-    majority = 1.0 if problem.cost[problem.y == 1].sum() * 2 >= total else -1.0
-    upper = (2.0 * smaller_class if free else total) * (1.0 + 1e-12)
+    positive = float(problem.cost[problem.y == 1].sum())
+    negative = float(problem.cost[problem.y == -1].sum())
     w = np.zeros(problem.n_features + 1)
-    return Evaluation(Certificate(upper, 0.0), 0.0, w, majority if free else 0.0, np.zeros(problem.m))
+    b = 0.0
+    value = positive + negative
+    if problem.intercept.kind == "free":
+        b = 1.0 if positive >= negative else -1.0
+        value = 2.0 * min(positive, negative)
+    roundoff = 1e-12 * value
+    return PrimalSide(value + roundoff, roundoff, w, b), DualSide(0.0, 0.0, np.zeros(problem.m), w)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from hinge import _core
-from hinge.certificate import Certificate, Evaluation, evaluate, trivial
+from hinge.certificate import Certificate, DualSide, PrimalSide, dual_side, primal_side, trivial
 from hinge.outcome import Options, Outcome, Progress, Record, Status
 from hinge.problem import Problem
 from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver
@@ -50,20 +51,24 @@ def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> N
 
 @dataclass
 class _Best:
-    """The best primal and the best dual seen, each with what belongs to it."""
+    """The best primal and the best dual seen."""
 
-    model: Evaluation
-    bound: Evaluation
+    model: PrimalSide
+    bound: DualSide
 
-    def update(self, found: Evaluation) -> None:
-        if found.certificate.primal < self.model.certificate.primal:
-            self.model = found
-        if found.certificate.dual > self.bound.certificate.dual:
-            self.bound = found
+    def update(self, model: PrimalSide | None, bound: DualSide | None) -> None:
+        if model is not None and model.value < self.model.value:
+            self.model = model
+        if bound is not None and bound.value > self.bound.value:
+            self.bound = bound
 
     @property
     def certificate(self) -> Certificate:
-        return Certificate(self.model.certificate.primal, self.bound.certificate.dual)
+        return Certificate(self.model.value, self.bound.value)
+
+    @property
+    def rounding(self) -> float:
+        return self.model.rounding + self.bound.rounding
 
 
 class _Training:
@@ -78,10 +83,9 @@ class _Training:
             self.poll.set_deadline(options.time_limit)
         refines = getattr(solver, "refines_tiny", False)
         self.target = target_of(problem, options.tol, refines)
-        self.schedule = Schedule(problem, self.target, getattr(solver, "comparison", 1.0))
+        self.schedule = Schedule(problem.m, self.target, getattr(solver, "comparison", 1.0))
         self.stagnation = Stagnation(options.tol)
-        start = trivial(problem)
-        self.best = _Best(start, start)
+        self.best = _Best(*trivial(problem))
         self.history: list[Record] = []
         self.epoch = 0
         self.touched = 0
@@ -161,23 +165,45 @@ class _Training:
 
     def _evaluate(self, estimate: tuple[float, float] | None = None) -> Status | None:
         """Evaluate exactly, record it, and say whether that ends the run."""
-        found = evaluate(self.problem, self.run_.point(), self.poll)
-        if found is None:
+        if not self._look(self.poll, estimate):
             return self._stopped()
-        self._record(found)
-        self.schedule.evaluated(found, estimate)
         certificate = self.best.certificate
         if certificate.within(self.target):
             return "converged"
-        if self.stagnation.reached(certificate, found.rounding):
+        if self.stagnation.reached(certificate, self.best.rounding):
             return "stalled"
         if isinstance(self.run_, Checked):
             self.run_.not_yet()
         return None
 
-    def _record(self, found: Evaluation) -> None:
+    def _look(self, poll: _core.Poll, estimate: tuple[float, float] | None = None) -> bool:
+        """Both sides at the run's point, or only the primal one if that shows that the estimate was wrong.
+
+        False when stopped by the poll.
+        """
+        point = self.run_.point()
+        bound: DualSide | None = None
+        w = point.w
+        if w is None:
+            if (bound := dual_side(self.problem, point.multipliers, poll)) is None:
+                return False
+            w = bound.w
+        if (model := primal_side(self.problem, w, poll)) is None:
+            return False
+        rows = self.problem.m
+        if bound is None and not _disproved(estimate, model, self.target):
+            bound = dual_side(self.problem, point.multipliers, poll)
+            if bound is None:
+                return False
+        if bound is not None:
+            rows += int((bound.multipliers > 0).sum())
+        self.schedule.evaluated(rows)
+        self.best.update(model, bound)
+        self._record()
+        return True
+
+    def _record(self) -> None:
         self.fresh = True
-        self.best.update(found)
         certificate = self.best.certificate
         seconds = time.perf_counter() - self.began
         record = Record(self.epoch, seconds, certificate.primal, certificate.dual, certificate.gap)
@@ -189,12 +215,13 @@ class _Training:
         """The final evaluation, of work done since the last one; an interrupt is not kept waiting without need."""
         if self.fresh or (status == "interrupted" and self.history):
             return
-        try:
-            found = evaluate(self.problem, self.run_.point(), _core.Poll(_core.StopFlag()))
-        except KeyboardInterrupt:
-            return
-        if found is not None:
-            self._record(found)
+        with contextlib.suppress(KeyboardInterrupt):
+            self._look(_core.Poll(_core.StopFlag()))
+
+
+def _disproved(estimate: tuple[float, float] | None, model: PrimalSide, tol: float) -> bool:
+    """The exact primal is too far above the estimated dual: the true gap cannot be within the tolerance."""
+    return estimate is not None and model.value - estimate[1] > (1.0 + 1e-6) * tol * estimate[1]
 
 
 def _print(record: Record, title: str, first: bool) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 
-from hinge.certificate import Certificate, Evaluation
+from hinge.certificate import Certificate
 from hinge.problem import Problem
 
 # Evaluations may read this share of the rows that training reads, the final one not counted.
 BUDGET = 0.2
 # Evaluations that no estimate asks for: this share at most.
 UNPROMPTED = 0.05
-# With an estimate at hand, evaluate each time that the gap seems to have shrunk to this share of the last one.
-STAGE = 0.3
 # Problems this small are solved to the limits of float64: it costs nothing, and equal problems get equal models.
 TINY = 1000
 _TINY_TOLERANCE = 1e-15
@@ -21,42 +19,29 @@ _TINY_TOLERANCE = 1e-15
 class Schedule:
     """Decides after an epoch whether to compute the exact objective. Depends on rows read, never on the clock.
 
-    A solver without estimates is evaluated as often as the budget allows. Estimates save evaluations (but for a few,
-    in case they are wrong): the first one
-    that is within `comparison` times the target is checked, and then the ratio of exact gap to estimate corrects the
-    later ones (the paper's comparison coefficient f, learned).
+    A solver without estimates is evaluated as often as the budget allows. With estimates, an evaluation is due when
+    they are within `comparison` times the tolerance (the coefficient f of the SGD paper); a few more are made in case
+    the estimates are wrong, and for the record.
     """
 
-    def __init__(self, problem: Problem, tol: float, comparison: float) -> None:
-        self._m = problem.m
+    def __init__(self, m: int, tol: float, comparison: float) -> None:
+        self._m = m
         self._tol = tol
         self._comparison = comparison
-        self._stage = math.inf
         self._evaluated = 0
 
     def due(self, touched: int, estimate: tuple[float, float] | None) -> bool:
         """Whether to evaluate now, with `touched` rows read so far by training."""
-        wanted = self._evaluated + 2 * self._m
-        within_budget = wanted <= BUDGET * touched
+        whole = self._evaluated + 2 * self._m
         if estimate is None:
-            return within_budget
-        if wanted <= UNPROMPTED * touched:
-            return True
+            return whole <= BUDGET * touched
         primal, dual = estimate
-        gap = primal - dual
-        seems_done = gap <= self._comparison * self._tol * dual
-        seems_better = gap <= self._comparison * self._stage * dual
-        return (seems_done and self._evaluated <= BUDGET * touched) or (seems_better and within_budget)
+        seems_done = primal - dual <= self._comparison * self._tol * dual
+        return whole <= UNPROMPTED * touched or (seems_done and self._evaluated <= BUDGET * touched)
 
-    def evaluated(self, evaluation: Evaluation, estimate: tuple[float, float] | None) -> None:
-        """Learn from an exact evaluation."""
-        self._evaluated += self._m + int((evaluation.multipliers > 0).sum())
-        exact = evaluation.certificate.relative_gap
-        self._stage = max(self._tol, STAGE * exact)
-        if estimate is not None and 0 < exact < math.inf:
-            primal, dual = estimate
-            ratio = (primal - dual) / (dual * exact) if dual > 0 else 1.0
-            self._comparison = min(max(ratio, 0.5), 2.0)
+    def evaluated(self, rows: int) -> None:
+        """Count the rows that an evaluation has read."""
+        self._evaluated += rows
 
 
 class Stagnation:

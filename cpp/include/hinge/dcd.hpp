@@ -15,6 +15,8 @@
 // multipliers. b is the multiplier; the penalty kappa/2 (sum a_i y_i)^2 acts like a constant feature sqrt(kappa):
 // q_i = |x_i|^2 + kappa, and b moves by kappa (change of a_i) y_i at each step, and by kappa sum a_i y_i after each epoch.
 //
+// Polish: now and then all free multipliers move at once (face.hpp).
+//
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
 //   P - D = sum_i (C_i max(0, -g_i) + a_i g_i),
 // each row's share taken when the row was visited (it is zero for a row that was rightly shrunk away). For a free
@@ -28,6 +30,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/face.hpp"
 #include "hinge/objective.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
@@ -36,32 +39,27 @@
 
 namespace hinge {
 
-struct Dcd {
+struct Dcd : DualIterate {
   Order order;
   Rng rng;
   double kappa;
   bool shrinking;
+  bool polish;
 
-  std::vector<double> a;
-  std::vector<double> w;
-  double b = 0.0;
-  double residue = 0.0;              // sum a_i y_i, tracked
   double last_residue = 0.0;         // after the epoch before
   std::vector<std::int64_t> active;  // ascending
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
   double shrink_below = -kInfinity;  // a row at a = C leaves when its gradient is below
   double gap = kInfinity;            // estimate of the last epoch
   double full_share = kInfinity;     // the rows' part of it, in the last epoch over all rows
-  double dual = 0.0;                 // D(a), tracked
+  double credit = 0.0;               // rows read since the last climb on the face, less what that cost
   std::int64_t touched = 0;          // rows read
 
-  Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, double penalty, Order row_order, Rng random)
-      : order(row_order),
-        rng(random),
-        kappa(penalty),
-        shrinking(with_shrinking),
-        a(static_cast<std::size_t>(problem.size())),
-        w(static_cast<std::size_t>(n_features) + 1) {
+  Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double penalty, Order row_order,
+      Rng random)
+      : order(row_order), rng(random), kappa(penalty), shrinking(with_shrinking), polish(with_polish) {
+    a.resize(static_cast<std::size_t>(problem.size()));
+    w.resize(static_cast<std::size_t>(n_features) + 1);
     activate_all();
   }
 
@@ -79,6 +77,7 @@ struct Dcd {
     field("gap", gap);
     field("full_share", full_share);
     field("dual", dual);
+    field("credit", credit);
   }
 
   /// For a state saved on a problem with other costs, labels or rows: what follows from the multipliers, computed anew.
@@ -114,10 +113,12 @@ struct Dcd {
     double highest = -kInfinity;  // of the projected gradients
     double lowest = kInfinity;
     double share = 0.0;
+    std::int64_t stored = 0;
     const auto n = static_cast<std::int64_t>(visit.size());
     for (std::int64_t step = 0; step < n; ++step) {
       if (step + kPrefetchDistance < n) rows.prefetch(visit[step + kPrefetchDistance]);
       const std::int64_t i = visit[step];
+      stored += rows.stored(i);
       const double g = problem.y[i] * (rows.dot(i, w) + b) - 1.0;
       share += std::max(0.0, -problem.cost[i] * g) + a[i] * g;
       ++touched;
@@ -141,6 +142,7 @@ struct Dcd {
     gap = share + (1.0 + std::abs(b)) * std::abs(residue) * (kappa > 0.0 ? 1.0 : 0.0);
     if (full) full_share = share;
     if (!full && share <= kSettled * full_share) activate_all();
+    if (polish) climb(rows, problem, n, stored);
     return true;
   }
 
@@ -165,6 +167,23 @@ struct Dcd {
     b += kappa * change * label;
     residue += change * label;
     a[i] = next;
+  }
+
+  /// A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes.
+  template <Rows R>
+  void climb(const R& rows, const Problem& problem, std::int64_t n_visited, std::int64_t n_stored) {
+    const std::int64_t m = problem.size();
+    credit += static_cast<double>(std::max(n_visited, std::min(m, 1000 + m / 8)));
+    const auto is_free = [&](std::int64_t i) { return a[i] > 0.0 && a[i] < problem.cost[i]; };
+    const auto n_free = std::count_if(active.begin(), active.end(), is_free);
+    if (n_free == 0 || n_free > static_cast<std::int64_t>(Face::kLargest)) return;
+    const auto f = static_cast<double>(n_free);
+    const double per_row = static_cast<double>(n_stored + n_visited) / static_cast<double>(n_visited);
+    const double products = 0.5 * f * f;
+    const double one_step = f + f * f * f / (3.0 * per_row);
+    if (credit < products + one_step) return;
+    Face::climb(rows, problem, *this, static_cast<int>(std::clamp(4.0 * credit / one_step, 1.0, 50.0)));
+    credit = 0.0;
   }
 
   void remove(std::vector<std::int64_t>& leaving) {

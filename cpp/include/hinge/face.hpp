@@ -16,11 +16,19 @@
 #include <span>
 #include <vector>
 
-#include "hinge/dcd.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
 
 namespace hinge {
+
+/// Where a dual method is: multipliers inside the box, and what follows from them.
+struct DualIterate {
+  std::vector<double> a;
+  std::vector<double> w;  // sum a_i y_i x_i
+  double b = 0.0;
+  double residue = 0.0;  // sum a_i y_i
+  double dual = 0.0;     // D(a)
+};
 
 /// Dense symmetric positive definite systems: lower Cholesky factor, row by row.
 class Cholesky {
@@ -28,8 +36,7 @@ class Cholesky {
   explicit Cholesky(std::vector<double> matrix, std::size_t n) : l_(std::move(matrix)), n_(n) {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        double sum = l_[i * n_ + j];
-        for (std::size_t k = 0; k < j; ++k) sum -= l_[i * n_ + k] * l_[j * n_ + k];
+        const double sum = l_[i * n_ + j] - dot(&l_[i * n_], &l_[j * n_], j);
         if (i == j) {
           ok_ = ok_ && sum > 0.0;
           l_[i * n_ + i] = std::sqrt(sum);
@@ -44,17 +51,26 @@ class Cholesky {
 
   std::vector<double> solve(std::vector<double> x) const {
     for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) x[i] -= l_[i * n_ + k] * x[k];
-      x[i] /= l_[i * n_ + i];
+      x[i] = (x[i] - dot(&l_[i * n_], x.data(), i)) / l_[i * n_ + i];
     }
     for (std::size_t i = n_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < n_; ++k) x[i] -= l_[k * n_ + i] * x[k];
       x[i] /= l_[i * n_ + i];
+      for (std::size_t k = 0; k < i; ++k) x[k] -= l_[i * n_ + k] * x[i];
     }
     return x;
   }
 
  private:
+  static double dot(const double* x, const double* y, std::size_t n) {
+    double sum[4] = {0, 0, 0, 0};
+    std::size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+      for (std::size_t j = 0; j < 4; ++j) sum[j] += x[k + j] * y[k + j];
+    }
+    for (; k < n; ++k) sum[0] += x[k] * y[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+
   std::vector<double> l_;
   std::size_t n_;
   bool ok_ = true;
@@ -67,7 +83,7 @@ class Face {
 
   /// Climb to the maximum of the face, or to where the box ends it for the last of `most_steps` times.
   template <Rows R>
-  static void climb(const R& rows, const Problem& problem, Dcd& run, int most_steps) {
+  static void climb(const R& rows, const Problem& problem, DualIterate& run, int most_steps) {
     std::vector<std::int64_t> free;
     for (std::int64_t i = 0; i < problem.size(); ++i) {
       if (run.a[i] > 0.0 && run.a[i] < problem.cost[i]) free.push_back(i);
@@ -100,7 +116,7 @@ class Face {
 
   /// One step; rows that meet a bound leave `free` and `gram`. True when the maximum of the face was reached.
   template <Rows R>
-  static bool climb_once(const R& rows, const Problem& problem, Dcd& run, std::vector<std::int64_t>& free,
+  static bool climb_once(const R& rows, const Problem& problem, DualIterate& run, std::vector<std::int64_t>& free,
                          std::vector<double>& gram) {
     const std::size_t n = free.size();
     std::vector<double> y(n);
@@ -113,7 +129,7 @@ class Face {
     std::vector<double> delta;
     if (!direction(problem, run, gram, y, r, delta, b)) return true;
 
-    double length = 1.0;
+    double length = 1.0;  // the longest step inside the box
     for (std::size_t i = 0; i < n; ++i) {
       const double room = delta[i] > 0.0 ? problem.cost[free[i]] - run.a[free[i]] : run.a[free[i]];
       if (std::abs(delta[i]) * length > room) length = room / std::abs(delta[i]);
@@ -127,7 +143,7 @@ class Face {
   }
 
   /// Solve for delta and b; false where the system is of no use.
-  static bool direction(const Problem& problem, const Dcd& run, const std::vector<double>& gram, const std::vector<double>& y,
+  static bool direction(const Problem& problem, const DualIterate& run, const std::vector<double>& gram, const std::vector<double>& y,
                         std::vector<double> r, std::vector<double>& delta, double& b) {
     const std::size_t n = y.size();
     std::vector<double> ridged = gram;
@@ -155,7 +171,7 @@ class Face {
   }
 
   template <Rows R>
-  static void move(const R& rows, const Problem& problem, Dcd& run, const std::vector<std::int64_t>& free,
+  static void move(const R& rows, const Problem& problem, DualIterate& run, const std::vector<std::int64_t>& free,
                    const std::vector<double>& gram, const std::vector<double>& y, const std::vector<double>& r,
                    const std::vector<double>& delta, double length) {
     const std::size_t n = free.size();
@@ -179,7 +195,7 @@ class Face {
     }
   }
 
-  static void leave(const Problem& problem, const Dcd& run, std::vector<std::int64_t>& free, std::vector<double>& gram) {
+  static void leave(const Problem& problem, const DualIterate& run, std::vector<std::int64_t>& free, std::vector<double>& gram) {
     const std::size_t n = free.size();
     std::vector<std::size_t> stay;
     for (std::size_t i = 0; i < n; ++i) {

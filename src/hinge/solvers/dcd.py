@@ -11,8 +11,6 @@ from hinge.order import Blocks, Order
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Configuration, NativeRun
 
-_FACE_STEPS = 50
-
 
 @dataclass(frozen=True)
 class DCD(Configuration):
@@ -28,8 +26,8 @@ class DCD(Configuration):
     shrinking : bool, default=True
         Leave out rows that seem settled.
     polish : bool, default=True
-        After each evaluation, take Newton steps in the multipliers strictly between their bounds, if there are at most
-        400 of them. Coordinate steps alone crawl where features are few or nearly dependent.
+        Now and then, take Newton steps in the multipliers strictly between their bounds, if there are at most 400 of
+        them. Coordinate steps alone crawl where features are few or nearly dependent.
 
     References
     ----------
@@ -56,11 +54,12 @@ class DCD(Configuration):
         native = _core.Dcd(
             problem.native,
             self.shrinking,
+            self.polish,
             _penalty(problem),
             (order or self.default_order or Blocks()).native(),
             _core.Rng(list(stream)),
         )
-        return DCDRun(native, poll, self.polish)
+        return DCDRun(native, poll)
 
 
 def _penalty(problem: Problem) -> float:
@@ -75,10 +74,6 @@ def _penalty(problem: Problem) -> float:
 
 
 class DCDRun(NativeRun):
-    def __init__(self, native: _core.Dcd, poll: _core.Poll, polish: bool) -> None:
-        super().__init__(native, poll)
-        self._polish = polish
-
     def point(self) -> Point:
         return Point(self._native.multipliers())
 
@@ -87,7 +82,5 @@ class DCDRun(NativeRun):
         return primal, dual
 
     def not_yet(self) -> None:
-        """Shrinking was wrong, or not done yet: all rows come back, after a second-order step on the free ones."""
-        if self._polish:
-            self._native.climb_face(_FACE_STEPS)
+        """Shrinking was wrong, or not done yet: all rows come back."""
         self._native.activate_all()
