@@ -2,6 +2,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <tuple>
 #include <type_traits>
 
@@ -47,6 +48,9 @@ class Run {
     solver_.fields([&](const char* name, auto& field) { from_python(name, saved[name], field); });
     const auto words = nb::cast<Vector<std::uint64_t>>(saved["rng"]);
     expect_length("rng", words.shape(0), 4);
+    if (std::all_of(view(words).begin(), view(words).end(), [](std::uint64_t word) { return word == 0; })) {
+      throw nb::value_error("saved state: a random generator of zeros only is none");
+    }
     solver_.rng = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
   }
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
@@ -210,6 +209,19 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        before = dict(self.__dict__)
+        try:
+            outcomes, options, rows = self._fit(X, y, sample_weight)
+        except BaseException:
+            self.__dict__ = before  # a fit that fails leaves the model of the last one
+            raise
+        errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+        if errors:
+            raise errors[0]
+        warn_unless_converged(outcomes, options, rows, stacklevel=4)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[Outcome], Options, _core.Rows]:
         intercept = self._checked_intercept()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C", ensure_all_finite=False)
         check_classification_targets(y)
@@ -226,11 +238,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options = self._options()
         outcomes = self._train(problems, options)
         self._store(problems, outcomes)
-        errors = [outcome.error for outcome in outcomes if outcome.error is not None]
-        if errors:
-            raise errors[0]
-        warn_unless_converged(outcomes, options, rows)
-        return self
+        return outcomes, options, rows
 
     def decision_function(self, X: Any) -> Floats:
         """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
@@ -249,7 +257,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[index]
 
     def certified_problems(
-        self, X: Any, y: Any, sample_weight: Any
+        self, y: Any, sample_weight: Any
     ) -> list[tuple[Floats, float, Floats | None, Floats, Floats, Intercept]]:
         """What :func:`hinge.verify` checks."""
         check_is_fitted(self)
@@ -257,7 +265,6 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         cost = self.C * weight * self._class_factors(y, weight)
         duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
-        X = X if sp.issparse(X) else np.asarray(X)
         return [
             (coef, float(b), a, signs.astype(np.float64), cost, self._checked_intercept())
             for coef, b, a, signs in zip(self.coef_, self.intercept_, duals, self._signs(y), strict=True)
@@ -332,12 +339,15 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return [fit_one(k) for k in range(len(problems))]
         with ThreadPoolExecutor(n_threads) as pool:
             futures = [pool.submit(fit_one, k) for k in range(len(problems))]
+            raised: BaseException | None = None
             try:
                 wait(futures)
-            except KeyboardInterrupt:
+            except BaseException as error:  # whatever a signal handler raises
+                raised = error
                 if options.flag is not None:
                     options.flag.set()
-            return [future.result() for future in futures]
+            outcomes = [future.result() for future in futures]
+        return outcomes if raised is None else [replace(outcomes[0], error=raised), *outcomes[1:]]
 
     def _states_of_last_fit(self, problems: list[Problem]) -> list[dict[str, Any] | None]:
         nothing: list[dict[str, Any] | None] = [None] * len(problems)
@@ -346,7 +356,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return nothing
         states, shape, solver = saved
         now = [(problem.m, problem.n_features) for problem in problems]
-        if shape != now or type(solver) is not type(as_solver(self.solver)):
+        if shape != now or solver != as_solver(self.solver) or None in states:
             warnings.warn("warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=4)
             return nothing
         return list(states)

@@ -6,12 +6,12 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from hinge import _core
 from hinge.certificate import Certificate, DualSide, PrimalSide, dual_side, primal_side, trivial
 from hinge.outcome import Options, Outcome, Progress, Record, Status
-from hinge.problem import Problem
+from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver
 from hinge.stopping import Schedule, Stagnation, target_of
 
@@ -39,13 +39,13 @@ def train(problem: Problem, solver: Solver | Composite, options: Options) -> Out
 
 def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
     name = type(solver).__name__
-    if problem.intercept.kind not in solver.intercepts:
+    if problem.intercept.kind not in getattr(solver, "intercepts", get_args(InterceptKind)):
         raise ValueError(
             f"{name} does not support intercept={problem.intercept.kind!r}. "
             "Use intercept='penalized' or fit_intercept=False (in solve: intercept='none'), "
             "or a solver that supports it: 'auto', 'dcd' or 'pegasos'."
         )
-    if options.order is not None and solver.default_order is None:
+    if options.order is not None and getattr(solver, "default_order", None) is None:
         raise ValueError(f"{name} draws its rows at random and takes no order: leave order=None.")
 
 
@@ -152,7 +152,7 @@ class _Training:
 
     def _restore(self) -> None:
         if not isinstance(self.run_, Resumable):
-            raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no restore(state).")
+            raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no state() and restore(state).")
         state = dict(self.options.state or {})
         saved_on = state.pop(_FINGERPRINT, None)
         same = not self.options.warm and saved_on is not None and int(saved_on) == self.problem.fingerprint()

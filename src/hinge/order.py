@@ -66,7 +66,7 @@ _BY_NAME: dict[str, Order] = {"permutation": Permutation(), "blocks": Blocks()}
 
 def as_order(order: Order | str | None) -> Order | None:
     """Turn a name into an order; None (the solver's default) and orders pass through."""
-    if not isinstance(order, str):
+    if order is None or isinstance(order, Permutation | Blocks):
         return order
     if order not in _BY_NAME:
         raise ValueError(f"Unknown order {order!r}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...).")

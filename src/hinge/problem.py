@@ -17,8 +17,8 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 Integers: TypeAlias = npt.NDArray[np.int64]
 InterceptKind: TypeAlias = Literal["none", "free", "penalized"]
 
-# |w(a)|^2 is at most (sum_i C_i |x_i|)^2; beyond this the objective could overflow.
-_LARGEST_SQUARE = 1e300
+# |w(a)| is at most sum_i C_i |x_i|; beyond this its square, and with it the objective, could overflow.
+_LARGEST_NORM = 1e150
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Selection:
         selected = rows.select(kept, intercept.rho)
         cost = np.ascontiguousarray(cost if kept is None else cost[kept])
         with np.errstate(over="ignore"):
-            bound = float(cost @ np.sqrt(selected.squared_norms)) ** 2 if cost.size else 0.0
-        if not bound < _LARGEST_SQUARE:
+            bound = float(cost @ np.sqrt(selected.squared_norms))
+        if not max(bound, float(cost.sum())) < _LARGEST_NORM:
             raise ValueError(
-                "The values of X are so large that squares overflow (sum of C_i |x_i| is "
-                f"{np.sqrt(bound):.1e}). Scale the features, for example with sklearn.preprocessing.MaxAbsScaler."
+                f"X and C are so large that squares overflow (sum of C_i |x_i| is {bound:.1e}). "
+                "Lower C or scale the features, for example with sklearn.preprocessing.MaxAbsScaler."
             )
         return cls(selected, cost, kept, len(rows), intercept)
 

@@ -59,7 +59,7 @@ class Solution:
     state: dict[str, Any] | None = field(repr=False)
 
     def certified_problems(
-        self, X: Any, y: Any, sample_weight: Any
+        self, y: Any, sample_weight: Any
     ) -> list[tuple[Floats, float, Floats | None, Floats, Floats, Intercept]]:
         """What :func:`hinge.verify` checks."""
         signs = np.where(np.asarray(y) == self.classes[1], 1.0, -1.0)
@@ -141,6 +141,8 @@ def solve(
     ('converged', True)
     """
     check_numbers(C=C, tol=tol, max_iter=max_iter, time_limit=time_limit)
+    if state is not None and not isinstance(state, dict):
+        raise ValueError(f"state must be the state of a Solution (a dict), got {type(state).__name__}.")
     X, y = check_X_y(
         X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False, estimator="solve"
     )
@@ -168,7 +170,7 @@ def solve(
     if outcome.error is not None and not isinstance(outcome.error, KeyboardInterrupt):
         raise outcome.error
     if outcome.status != "interrupted":
-        warn_unless_converged([outcome], options, rows)
+        warn_unless_converged([outcome], options, rows, stacklevel=3)
     return Solution(
         coef=outcome.w[:-1],
         intercept=outcome.b,
@@ -213,8 +215,8 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31))
 
 
-def warn_unless_converged(outcomes: list[Outcome], options: Options, rows: _core.Rows) -> None:
-    """One ConvergenceWarning for all problems: the gap reached, and what to do."""
+def warn_unless_converged(outcomes: list[Outcome], options: Options, rows: _core.Rows, stacklevel: int) -> None:
+    """One ConvergenceWarning for all problems: the gap reached, and what to do. `stacklevel` points to the user's line."""
     missed = [outcome for outcome in outcomes if outcome.status != "converged"]
     if not missed:
         return
@@ -238,4 +240,4 @@ def warn_unless_converged(outcomes: list[Outcome], options: Options, rows: _core
             f"{np.median(scales):.2g}): scale them first, for example with sklearn.preprocessing.StandardScaler or "
             "MaxAbsScaler; that alone may be enough."
         )
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from hinge.certificate import Certificate
 from hinge.problem import Floats, Intercept
@@ -14,7 +15,7 @@ class Certified(Protocol):
     """A model that says what problem it solved: :class:`hinge.Solution` and :class:`hinge.LinearSVC` do."""
 
     def certified_problems(
-        self, X: Any, y: Any, sample_weight: Any
+        self, y: Any, sample_weight: Any
     ) -> list[tuple[Floats, float, Floats | None, Floats, Floats, Intercept]]:
         """(coef, b, multipliers, signs, costs, intercept) of each binary problem."""
         ...
@@ -50,6 +51,7 @@ def verify(model: Certified, X: Any, y: Any, sample_weight: Any = None) -> Certi
     Examples
     --------
     >>> import numpy as np
+import scipy.sparse as sp
     >>> from hinge import LinearSVC, verify
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> model = LinearSVC(store_dual=True).fit(X, y)
@@ -57,7 +59,8 @@ def verify(model: Certified, X: Any, y: Any, sample_weight: Any = None) -> Certi
     >>> bool(np.isclose(certificate.primal, model.certificate_.primal))
     True
     """
-    problems = model.certified_problems(X, y, sample_weight)
+    X = X if sp.issparse(X) else np.asarray(X)
+    problems = model.certified_problems(y, sample_weight)
     certificates = tuple(_certificate(X, *problem) for problem in problems)
     return certificates[0] if len(certificates) == 1 else certificates
 

@@ -183,7 +183,7 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
     norm2 *= theta * theta;
   }
   const double m_roundoff = static_cast<double>(m) * kRoundoff;
-  const double error = (8.0 * kRoundoff + 2.0 * m_roundoff * m_roundoff) * spread.value();
+  const double error = (8.0 * kRoundoff + 2.0 * m_roundoff * m_roundoff) * theta * spread.value();
   const double length = std::sqrt(norm2) * (1.0 + 8.0 * kRoundoff) + error;
   const double charge = problem.free_intercept ? detail::residue_charge(rows, problem, a, w) : 0.0;
   const double value = total - 0.5 * norm2;

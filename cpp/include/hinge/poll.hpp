@@ -5,6 +5,7 @@
 // looks at the clock, and about ten times a second it asks `check`, which may take locks. What a run computes never
 // depends on the clock: a poll can only end it.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -23,8 +24,11 @@ class Poll {
   explicit Poll(std::shared_ptr<StopFlag> flag, std::function<bool()> check = {})
       : flag_(std::move(flag)), check_(std::move(check)) {}
 
+  /// From a century on there is no deadline: the clock could not hold it.
   void set_deadline(double seconds_from_now) {
-    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds_from_now));
+    deadline_ = seconds_from_now < 3e9 ? Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(
+                                             std::max(seconds_from_now, 0.0) * 1e9))
+                                       : Clock::time_point::max();
   }
 
   /// True when the caller must return at once; it stays true.

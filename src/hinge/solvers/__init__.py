@@ -28,8 +28,10 @@ def solver_names() -> list[str]:
 
 def as_solver(solver: Solver | str) -> Solver:
     """Turn a name into its default configuration; configurations pass through."""
-    if not isinstance(solver, str):
-        return solver
-    if solver not in _BY_NAME:
-        raise ValueError(f"Unknown solver {solver!r}: choose one of {solver_names()} or pass a configuration.")
-    return _BY_NAME[solver]
+    if isinstance(solver, str) and solver in _BY_NAME:
+        return _BY_NAME[solver]
+    if isinstance(solver, str | type) or not (hasattr(solver, "start") or hasattr(solver, "train")):
+        raise ValueError(
+            f"Unknown solver {solver!r}: choose one of {solver_names()}, or pass a configuration such as Pegasos(k=100)."
+        )
+    return solver

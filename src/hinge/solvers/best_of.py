@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,9 @@ class BestOf(Configuration):
     validation: tuple[Any, Any] | None = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.runs, int) and self.runs >= 1):
+        if isinstance(self.solver, str | type):
+            raise ValueError(f"BestOf needs a solver configuration such as Pegasos(), got {self.solver!r}.")
+        if not (isinstance(self.runs, Integral) and self.runs >= 1):
             raise ValueError(f"runs must be an integer of at least 1, got {self.runs!r}.")
 
     @classmethod
@@ -56,10 +60,18 @@ class BestOf(Configuration):
 
     def train(self, problem: Problem, options: Options, fit: Callable[[Problem, Any, Options], Outcome]) -> Outcome:
         """Run the loop `runs` times and keep the best."""
-        share = max(1, options.max_iter // self.runs)
+        if options.max_iter < self.runs:
+            raise ValueError(f"{self.runs} runs need max_iter >= {self.runs}, got {options.max_iter}.")
+        if options.state is not None:
+            raise ValueError("BestOf starts every run afresh: it takes no state (and no warm_start).")
+        began = time.perf_counter()
         outcomes: list[Outcome] = []
         for run in range(self.runs):
-            outcome = fit(problem, self.solver, replace(options, stream=(*options.stream, run), max_iter=share, state=None))
+            left = None if options.time_limit is None else options.time_limit - (time.perf_counter() - began)
+            share = replace(
+                options, stream=(*options.stream, run), max_iter=options.max_iter // self.runs, time_limit=left
+            )
+            outcome = fit(problem, self.solver, share)
             outcomes.append(outcome)
             done = self.validation is None and outcome.status == "converged"
             if done or outcome.status in ("interrupted", "callback", "time_limit"):
@@ -70,6 +82,7 @@ class BestOf(Configuration):
         last = outcomes[-1].status
         return replace(
             best,
+            state=None,
             multipliers=bound.multipliers,
             certificate=certificate,
             history=_joined(outcomes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar, Literal, get_args
 
 from hinge import _core
@@ -67,7 +68,7 @@ class Pegasos(Configuration):
     intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "free", "penalized")
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.k, int) and self.k >= 1):
+        if not (isinstance(self.k, Integral) and self.k >= 1):
             raise ValueError(f"k must be an integer of at least 1, got {self.k!r}.")
         choices = {"sampling": Sampling, "start_at": Start, "output": Output, "bias": Bias}
         for name, kind in choices.items():
@@ -84,7 +85,7 @@ class Pegasos(Configuration):
             raise ValueError(f"k={self.k} rows a step, but there are only {problem.m} rows: choose k <= {problem.m}.")
         free = problem.intercept.kind == "free"
         options = _core.PegasosOptions(
-            k=self.k,
+            k=int(self.k),
             sampling=getattr(_core.Sampling, self.sampling),
             projection=self.projection,
             advance_without_loss=self.advance_without_loss,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 from hinge import _core
@@ -103,7 +104,7 @@ class SGDs(_SGD):
     presentation: ClassVar[_core.Presentation] = _core.Presentation.single
 
     def __post_init__(self) -> None:
-        if not self.f > 0:
+        if not (isinstance(self.f, Real) and self.f > 0):
             raise ValueError(f"f must be positive, got {self.f!r}.")
 
     @property

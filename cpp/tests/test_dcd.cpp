@@ -1,0 +1,172 @@
+#include <vector>
+
+#include "check.hpp"
+#include "hinge/dcd.hpp"
+#include "toys.hpp"
+
+using namespace hinge;
+using namespace hinge::test;
+
+namespace {
+
+double penalty(const Toy& toy) {
+  double sum = 0.0;
+  for (const double norm : toy.norms) sum += norm;
+  return toy.options.free_intercept ? 0.03 * sum / static_cast<double>(toy.options.m) + 1.0 / toy.problem().total_cost : 0.0;
+}
+
+/// Calls f(toy, problem, rows, run, epoch) after each of `epochs` epochs of many small problems.
+template <class F>
+void while_training(int epochs, F&& f) {
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    const bool shrinking = seed & 1;
+    const bool polish = seed & 2;
+    const bool free = seed & 4;
+    const bool small = seed & 8;
+    const Toy toy(seed, {.m = small ? 4 : 60,
+                         .d = seed & 16 ? 3 : 12,
+                         .rho = !free && seed % 3 == 0 ? 1.0 : 0.0,
+                         .free_intercept = free,
+                         .weighted = (seed & 32) != 0,
+                         .C = seed % 5 == 0 ? 10.0 : 0.2});
+    const Problem problem = toy.problem();
+    const ToyCsr<double, std::int32_t, std::int64_t> csr(toy);
+    Dcd run(problem, toy.options.d, shrinking, polish, penalty(toy), Order{4, 2}, make_rng(seed));
+    Poll poll = never();
+    for (int epoch = 1; epoch <= epochs; ++epoch) {
+      check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
+      f(toy, problem, csr.rows(), run, epoch);
+    }
+  }
+}
+
+void multipliers_stay_in_the_box() {
+  while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
+    for (std::size_t i = 0; i < run.a.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= toy.cost[i], "0 <= a_i <= C_i");
+  });
+}
+
+void tracked_values_are_the_values() {
+  while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
+    const auto expected = toy.combine(run.a);
+    for (std::size_t j = 0; j < run.w.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
+    double residue = 0.0;
+    for (std::size_t i = 0; i < run.a.size(); ++i) residue += run.a[i] * toy.y[i];
+    check_close(run.residue, residue, 1e-10, "residue = sum a_i y_i");
+    check_close(run.dual, toy.dual_value(run.a), 1e-9, "dual = D(a)");
+  });
+}
+
+void active_rows_ascend() {
+  while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
+    std::int64_t previous = -1;
+    for (const std::int64_t i : run.active) {
+      check(i > previous && i < toy.options.m, "active rows ascend, each once");
+      previous = i;
+    }
+  });
+}
+
+void dual_only_rises_without_intercept() {
+  double before = 0.0;
+  while_training(60, [&](const Toy& toy, const auto&, const auto&, const Dcd& run, int epoch) {
+    if (toy.options.free_intercept) return;
+    if (epoch > 1) check(run.dual >= before - 1e-12 * (1.0 + before), "D never falls");
+    before = run.dual;
+  });
+}
+
+void gap_closes() {
+  while_training(2000, [](const Toy& toy, const Problem& problem, const auto& rows, Dcd& run, int epoch) {
+    if (epoch % 100 == 0) run.activate_all();
+    if (epoch != 2000) return;
+    Poll poll = never();
+    std::vector<double> a = run.a;
+    std::vector<double> w(run.w.size());
+    std::vector<double> z(run.a.size());
+    Dual lower{};
+    dual(rows, problem, a, w, lower, poll);
+    decisions(rows, w, z, poll);
+    const Primal upper = primal(rows, problem, w, z);
+    check(lower.value <= upper.value, "D <= P");
+    const double relative = (upper.value - lower.value) / lower.value;
+    check(relative < 1e-3, "certified to 1e-3, with C = " + std::to_string(toy.options.C) +
+                               (toy.options.free_intercept ? ", free intercept" : ", no free intercept") +
+                               (run.polish ? ", polish" : ", no polish") + ": " + std::to_string(relative));
+  });
+}
+
+void face_reaches_the_maximum_of_the_face() {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Toy toy(seed, {.m = 8, .d = 12, .density = 1.0, .free_intercept = seed % 2 == 0, .C = 1e6});
+    const Problem problem = toy.problem();
+    DualIterate run;
+    run.a.assign(8, 1.0);
+    run.w = toy.combine(run.a);
+    for (const std::int8_t label : toy.y) run.residue += label;
+    run.dual = toy.dual_value(run.a);
+    const double before = run.dual;
+    Face::climb(toy.rows(), problem, run, 50);
+    if (!toy.options.free_intercept) check(run.dual >= before, "D never falls on the face");
+    check_close(run.dual, toy.dual_value(run.a), 1e-8, "the tracked dual is D(a)");
+    double residue = 0.0;
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      residue += run.a[k] * toy.y[k];
+      if (run.a[k] <= 0.0 || run.a[k] >= toy.cost[k]) continue;
+      check_close(toy.y[k] * (toy.dot(i, run.w) + run.b), 1.0, 1e-6, "free rows lie on the margin");
+    }
+    check_close(run.residue, residue, 1e-9, "residue = sum a_i y_i");
+  }
+}
+
+void dependent_rows_are_no_trouble() {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Toy toy(seed, {.m = 30, .d = 2, .density = 1.0, .free_intercept = seed % 2 == 0, .C = 1.0});
+    for (std::size_t i = 2; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 2];  // all rows equal
+    for (double& norm : toy.norms) norm = toy.norms[0];
+    const Problem problem = toy.problem();
+    Dcd run(problem, 2, true, true, penalty(toy), Order{}, make_rng(seed));
+    Poll poll = never();
+    for (int epoch = 0; epoch < 200; ++epoch) run.run_epoch(toy.rows(), problem, poll);
+    for (std::size_t i = 0; i < run.a.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= toy.cost[i], "0 <= a_i <= C_i");
+    check(std::isfinite(run.b) && std::isfinite(run.dual), "b and D stay finite");
+  }
+}
+
+void zero_rows() {
+  for (const bool free : {false, true}) {
+    const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .free_intercept = free});
+    const Problem problem = toy.problem();
+    const ToyCsr<float, std::int32_t, std::int32_t> csr(toy);
+    Dcd run(problem, 3, true, true, penalty(toy), Order{}, make_rng(1));
+    Poll poll = never();
+    for (int epoch = 0; epoch < 50; ++epoch) run.run_epoch(csr.rows(), problem, poll);
+    if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros have multiplier C");
+    check(std::isfinite(run.b) && std::isfinite(run.dual), "b and D stay finite");
+  }
+}
+
+void rebuilt_is_the_same() {
+  while_training(20, [](const Toy& toy, const Problem& problem, const auto& rows, const Dcd& run, int) {
+    Dcd copy = run;
+    copy.rebuild(rows, problem);
+    check_close(copy.dual, run.dual, 1e-9, "D rebuilt from the multipliers");
+    check_close(copy.residue, run.residue, 1e-10, "residue rebuilt from the multipliers");
+    check(copy.active.size() == toy.y.size(), "all rows are active again");
+  });
+}
+
+}  // namespace
+
+int main() {
+  return run_all({{"multipliers stay in the box", multipliers_stay_in_the_box},
+                  {"tracked values are the values", tracked_values_are_the_values},
+                  {"active rows ascend", active_rows_ascend},
+                  {"the dual only rises without intercept", dual_only_rises_without_intercept},
+                  {"the gap closes", gap_closes},
+                  {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
+                  {"dependent rows are no trouble", dependent_rows_are_no_trouble},
+                  {"zero rows", zero_rows},
+                  {"rebuilt is the same", rebuilt_is_the_same}});
+}

@@ -1,0 +1,45 @@
+"""Row order: in which order an epoch visits its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hinge._reference.rng import Rng
+
+
+@dataclass(frozen=True)
+class Order:
+    """``block = 0``: a full random permutation, as in the papers.
+
+    ``block = B``: blocks of B consecutive rows in random order; the rows of each `group` successive blocks are shuffled
+    together. Memory is read in pieces, yet neighbours in the file are not neighbours in the order. An epoch of fewer
+    than 16 groups uses a full permutation.
+    """
+
+    block: int = 0
+    group: int = 1
+
+    def arrange(self, rows: Sequence[int], rng: Rng) -> list[int]:
+        """The rows, rearranged."""
+        if self.block <= 0 or len(rows) < 16 * self.group * self.block:
+            visit = list(rows)
+            rng.shuffle(visit)
+            return visit
+        blocks = [list(rows[start : start + self.block]) for start in range(0, len(rows), self.block)]
+        rng.shuffle(blocks)
+        visit = []
+        for first in range(0, len(blocks), self.group):
+            mixed = [row for block in blocks[first : first + self.group] for row in block]
+            rng.shuffle(mixed)
+            visit += mixed
+        return visit
+
+    def of_all(self, m: int, rng: Rng) -> list[int]:
+        """The rows 0 .. m-1, rearranged."""
+        return self.arrange(range(m), rng)
+
+
+def draws(m: int, count: int, rng: Rng) -> list[int]:
+    """`count` rows drawn independently, uniformly from 0 .. m-1."""
+    return [rng.below(m) for _ in range(count)]
