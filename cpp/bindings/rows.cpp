@@ -27,6 +27,8 @@ std::string place(const Fault& fault) {
         return "Corrupt CSR matrix: column index out of range at " + at + ".";
       case duplicate:
         return "CSR matrix with duplicate entries at " + at + ": call sum_duplicates() on it first.";
+      case stopped:
+        return "Validation was stopped.";
       case indptr:
         return "Corrupt CSR matrix: indptr does not start at 0, decreases, or points beyond the data at " + at + ".";
     }
@@ -35,14 +37,23 @@ std::string place(const Fault& fault) {
   throw nb::value_error(message.c_str());
 }
 
-template <class... Args, class F>
+/// Raise what a signal handler has raised while native code was running.
+void raise_if_signalled(PythonPoll& poll) {
+  if (poll.error.is_none()) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(poll.error.ptr())), poll.error.ptr());
+  throw nb::python_error();
+}
+
+template <class F>
 std::shared_ptr<const std::vector<double>> checked_norms(std::int64_t n_rows, F&& validate) {
   auto norms = std::make_shared<std::vector<double>>(static_cast<std::size_t>(n_rows));
   std::optional<Fault> fault;
+  PythonPoll poll(std::make_shared<StopFlag>(false));
   {
     nb::gil_scoped_release release;
-    fault = validate(std::span<double>(*norms));
+    fault = validate(std::span<double>(*norms), poll);
   }
+  raise_if_signalled(poll);
   if (fault) refuse(*fault);
   return norms;
 }
@@ -56,10 +67,12 @@ nb::object decision(const RowsHandle& handle, const Matrix<double>& weights, con
   const auto width = static_cast<std::size_t>(weights.shape(1));
   auto* out = new std::vector<double>(static_cast<std::size_t>(m * n_problems));
   nb::capsule owner(out, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  PythonPoll poll(std::make_shared<StopFlag>(false));
   {
     nb::gil_scoped_release release;
     handle.visit([&](const auto& rows) {
       for (std::int64_t i = 0; i < m; ++i) {
+        if (poll(n_problems * rows.stored(i))) return;
         for (std::int64_t c = 0; c < n_problems; ++c) {
           const std::span<const double> w(weights.data() + c * static_cast<std::int64_t>(width), width);
           (*out)[static_cast<std::size_t>(i * n_problems + c)] = rows.dot(i, w) + intercept.data()[c];
@@ -67,6 +80,7 @@ nb::object decision(const RowsHandle& handle, const Matrix<double>& weights, con
       }
     });
   }
+  raise_if_signalled(poll);
   return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(
       out->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner));
 }
@@ -107,8 +121,8 @@ RowsHandle RowsHandle::dense(const Matrix<T>& values) {
   rows.values = values.data();
   RowsHandle handle;
   handle.arrays_ = {nb::cast(values)};
-  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms) {
-    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms);
+  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
+    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, poll);
   });
   rows.norms = handle.norms_->data();
   handle.view_ = rows;
@@ -129,8 +143,8 @@ RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices
   const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
   RowsHandle handle;
   handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
-  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms) {
-    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms);
+  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
+    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, poll);
   });
   rows.norms = handle.norms_->data();
   handle.view_ = rows;
@@ -244,7 +258,9 @@ void bind_rows(nb::module_& m) {
       .def("set_deadline", &Poll::set_deadline, nb::arg("seconds_from_now"))
       .def_prop_ro("stopped", &Poll::stopped, "A native loop was told to stop.")
       .def_prop_ro("past_deadline", &Poll::past_deadline)
-      .def_ro("error", &PythonPoll::error, "What a signal handler raised, or None.");
+      .def(
+          "take_error", [](PythonPoll& poll) { return std::exchange(poll.error, nb::none()); },
+          "What a signal handler raised, once, or None.");
 }
 
 }  // namespace hinge::python

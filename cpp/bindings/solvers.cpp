@@ -54,9 +54,9 @@ class Run {
     solver_.rng = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
   }
 
-  void rebuild() {
+  void rebuild(Poll& poll) {
     nb::gil_scoped_release release;
-    problem_.rows().visit([&](const auto& rows) { solver_.rebuild(rows, problem_.problem()); });
+    problem_.rows().visit([&](const auto& rows) { solver_.rebuild(rows, problem_.problem(), poll); });
   }
 
   const Problem& problem() const { return problem_.problem(); }
@@ -121,7 +121,7 @@ nb::class_<Run<Solver>> bind_run(nb::module_& m, const char* name, const char* d
            "(rows read, whether all epochs were finished)")
       .def("state", &Run<Solver>::state, "Everything that a resumed run needs, as arrays and numbers.")
       .def("restore", &Run<Solver>::restore, nb::arg("state"))
-      .def("rebuild", &Run<Solver>::rebuild, "After restoring a state of another problem: make it consistent with this one.");
+      .def("rebuild", &Run<Solver>::rebuild, nb::arg("poll"), "After restoring a state of another problem: make it consistent with this one.");
 }
 
 }  // namespace
@@ -139,7 +139,10 @@ void bind_solvers(nb::module_& m) {
   nb::class_<Order>(m, "Order", "block = 0: a full permutation; otherwise shuffled blocks of that many rows.")
       .def("__init__",
            [](Order* self, std::int64_t block, std::int64_t group) {
-             if (block < 0 || group < 1) throw nb::value_error("block must not be negative, group at least 1");
+             constexpr std::int64_t most = std::int64_t{1} << 20;
+             if (block < 0 || block > most || group < 1 || group > most) {
+               throw nb::value_error("block must lie between 0 and 2^20, group between 1 and 2^20");
+             }
              new (self) Order{block, group};
            },
            nb::arg("block"), nb::arg("group") = 1)
@@ -162,7 +165,6 @@ void bind_solvers(nb::module_& m) {
   bind_run<Dcd>(m, "Dcd", "Dual coordinate descent at work.")
       .def(nb::init<const ProblemHandle&, const bool&, const bool&, const double&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
       .def("multipliers", [](Run<Dcd>& run) { return owned(std::vector<double>(run.solver().a)); })
-      .def("activate_all", [](Run<Dcd>& run) { run.solver().activate_all(); })
       .def("estimate", [](Run<Dcd>& run) {
         return std::tuple(run.solver().dual + run.solver().gap, run.solver().dual);
       });

@@ -106,7 +106,8 @@ void face_reaches_the_maximum_of_the_face() {
     for (const std::int8_t label : toy.y) run.residue += label;
     run.dual = toy.dual_value(run.a);
     const double before = run.dual;
-    Face::climb(toy.rows(), problem, run, 50);
+    Poll poll = never();
+    Face::climb(toy.rows(), problem, run, 50, poll);
     if (!toy.options.free_intercept) check(run.dual >= before, "D never falls on the face");
     check_close(run.dual, toy.dual_value(run.a), 1e-8, "the tracked dual is D(a)");
     double residue = 0.0;
@@ -150,7 +151,8 @@ void zero_rows() {
 void rebuilt_is_the_same() {
   while_training(20, [](const Toy& toy, const Problem& problem, const auto& rows, const Dcd& run, int) {
     Dcd copy = run;
-    copy.rebuild(rows, problem);
+    Poll poll = never();
+    copy.rebuild(rows, problem, poll);
     check_close(copy.dual, run.dual, 1e-9, "D rebuilt from the multipliers");
     check_close(copy.residue, run.residue, 1e-10, "residue rebuilt from the multipliers");
     check(copy.active.size() == toy.y.size(), "all rows are active again");

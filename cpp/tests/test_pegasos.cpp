@@ -51,7 +51,8 @@ void tracked_norm_is_the_norm() {
 }
 
 void multipliers_follow_the_weights() {
-  with_every_option([](const Toy& toy, const Problem&, const Pegasos&, const auto& w, const auto& a) {
+  with_every_option([](const Toy& toy, const Problem&, const Pegasos& run, const auto& w, const auto& a) {
+    if (run.t == 0) return;  // one row at its own best b never has a loss: the random start is still there
     const auto expected = toy.combine(a);
     for (std::size_t j = 0; j < w.size(); ++j) check_close(w[j], expected[j], 1e-9, "w = sum a_i y_i x_i");
     for (const double multiplier : a) check(multiplier >= -1e-12, "multipliers are not negative");

@@ -90,7 +90,8 @@ void rebuilt_is_the_same() {
   after_every_epoch(Presentation::multiple,
                     [](const Toy& toy, const Problem& problem, const Sgd& run, const auto&, const auto&) {
                       Sgd copy = run;
-                      copy.rebuild(toy.rows(), problem);
+                      Poll poll = never();
+                      copy.rebuild(toy.rows(), problem, poll);
                       check_close(copy.r, run.r, 1e-11, "r rebuilt from the counts");
                       check_close(copy.M, run.M, 1e-12, "M rebuilt from the counts");
                     });

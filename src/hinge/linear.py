@@ -122,7 +122,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "verbose": ["verbose"],
         "random_state": ["random_state"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "time_limit": [None, Interval(Real, 0, None, closed="neither")],
+        "time_limit": [None, Interval(Real, 0, None, closed="right")],
         "store_dual": ["boolean"],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
@@ -357,7 +357,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         states, shape, solver = saved
         now = [(problem.m, problem.n_features) for problem in problems]
         if shape != now or solver != as_solver(self.solver) or None in states:
-            warnings.warn("warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=4)
+            warnings.warn("warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=6)
             return nothing
         return list(states)
 

@@ -13,11 +13,12 @@ from hinge.certificate import Certificate, DualSide, PrimalSide, dual_side, prim
 from hinge.outcome import Options, Outcome, Progress, Record, Status
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver
-from hinge.stopping import Schedule, Stagnation, target_of
+from hinge.stopping import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
 
 # A native call should read about this many rows: tiny problems get several epochs per call.
 _ROWS_PER_CALL = 4096
-_FINGERPRINT = "fingerprint"
+# What the loop adds to the state of a solver: which problem it was, and where in the schedule of evaluations.
+_OURS = ("fingerprint", "epochs", "touched", "evaluated")
 
 
 @runtime_checkable
@@ -77,30 +78,34 @@ class _Training:
     def __init__(self, problem: Problem, solver: Solver, options: Options) -> None:
         self.problem = problem
         self.options = options
-        self.poll = _core.Poll(options.flag or _core.StopFlag())
+        self.flag = _core.StopFlag() if options.flag is None else options.flag
+        self.poll = _core.Poll(self.flag)
         self.run_: Run = solver.start(problem, order=options.order, stream=options.stream, poll=self.poll)
         if options.time_limit is not None:
             self.poll.set_deadline(options.time_limit)
-        refines = getattr(solver, "refines_tiny", False)
-        self.target = target_of(problem, options.tol, refines)
-        self.schedule = Schedule(problem.m, self.target, getattr(solver, "comparison", 1.0))
+        refine = getattr(solver, "refines_tiny", False) and problem.m <= TINY
+        self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
+        self.schedule = Schedule(
+            problem.m, self.target, getattr(solver, "comparison", 1.0), BUDGET if refine else UNPROMPTED
+        )
         self.stagnation = Stagnation(options.tol)
         self.best = _Best(*trivial(problem))
         self.history: list[Record] = []
         self.epoch = 0
+        self.earlier = 0  # epochs of the run that this one resumes
         self.touched = 0
+        self.error: BaseException | None = None  # what a signal handler raised
         self.fresh = True  # nothing learned since the last evaluation
         self.began = time.perf_counter()
 
     def run(self) -> Outcome:
-        error: BaseException | None = None
         state = None
         try:
             status = self._train()
-            if status == "interrupted":
-                error = self.poll.error or KeyboardInterrupt()
+            if status == "interrupted" and self.error is None:
+                self.error = KeyboardInterrupt()
         except KeyboardInterrupt as interrupt:
-            status, error = "interrupted", interrupt
+            status, self.error = "interrupted", interrupt
         if status != "interrupted":
             state = self._state()
         self._finish(status)
@@ -116,7 +121,7 @@ class _Training:
             status=status,
             n_iter=self.epoch,
             state=state,
-            error=error,
+            error=self.error,
         )
 
     def _train(self) -> Status:
@@ -124,48 +129,35 @@ class _Training:
             return stopped
         if self.options.state is not None:
             self._restore()
-            if (ended := self._evaluate()) is not None:
-                return ended
+            if not self._look(self.poll):
+                return self._stopped() or "interrupted"
+            if self.best.certificate.within(self.target):
+                return "converged"
+        # Calls end at multiples of `stride`, counted from the very first epoch: a resumed run is evaluated when the
+        # whole one would have been.
+        stride = max(1, _ROWS_PER_CALL // self.problem.m)
         while True:
             if self.epoch >= self.options.max_iter:
                 return "max_iter"
-            epochs = min(max(1, _ROWS_PER_CALL // self.problem.m), self.options.max_iter - self.epoch)
+            epochs = min(stride - (self.earlier + self.epoch) % stride, self.options.max_iter - self.epoch)
             self.touched += self.run_.advance(epochs)
             self.fresh = False
             if (stopped := self._stopped()) is not None:
                 return stopped
             self.epoch += epochs
-            estimate = self.run_.estimate() if isinstance(self.run_, Estimating) else None
-            if self.schedule.due(self.touched, estimate) and (ended := self._evaluate(estimate)) is not None:
+            if (self.earlier + self.epoch) % stride == 0 and (ended := self._check()) is not None:
                 return ended
             if self.options.callback is not None:
                 seen = Progress(self.epoch, time.perf_counter() - self.began, self.best.certificate)
                 if self.options.callback(seen):
                     return "callback"
 
-    def _stopped(self) -> Status | None:
-        if self.poll.error is not None or self.options.flag:
-            return "interrupted"
-        if self.poll.stopped or self.poll.past_deadline:
-            return "time_limit" if self.poll.past_deadline else "interrupted"
-        return None
-
-    def _restore(self) -> None:
-        if not isinstance(self.run_, Resumable):
-            raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no state() and restore(state).")
-        state = dict(self.options.state or {})
-        saved_on = state.pop(_FINGERPRINT, None)
-        same = not self.options.warm and saved_on is not None and int(saved_on) == self.problem.fingerprint()
-        self.run_.restore(state, same_problem=same)
-
-    def _state(self) -> dict[str, Any] | None:
-        if not isinstance(self.run_, Resumable):
+    def _check(self) -> Status | None:
+        """Evaluate exactly if that is due, and say whether it ends the run."""
+        estimate = self.run_.estimate() if isinstance(self.run_, Estimating) else None
+        if not self.schedule.due(self.touched, estimate):
             return None
-        return {**self.run_.state(), _FINGERPRINT: self.problem.fingerprint()}
-
-    def _evaluate(self, estimate: tuple[float, float] | None = None) -> Status | None:
-        """Evaluate exactly, record it, and say whether that ends the run."""
-        if not self._look(self.poll, estimate):
+        if not self._look(self.poll, estimate, count=True):
             return self._stopped()
         certificate = self.best.certificate
         if certificate.within(self.target):
@@ -176,10 +168,38 @@ class _Training:
             self.run_.not_yet()
         return None
 
-    def _look(self, poll: _core.Poll, estimate: tuple[float, float] | None = None) -> bool:
-        """Both sides at the run's point, or only the primal one if that shows that the estimate was wrong.
+    def _stopped(self) -> Status | None:
+        self.error = self.error or self.poll.take_error()
+        if self.error is not None or self.flag:
+            return "interrupted"
+        if self.poll.stopped or self.poll.past_deadline:
+            return "time_limit" if self.poll.past_deadline else "interrupted"
+        return None
 
-        False when stopped by the poll.
+    def _restore(self) -> None:
+        if not isinstance(self.run_, Resumable):
+            raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no state() and restore(state).")
+        state = dict(self.options.state or {})
+        try:
+            ours = {key: int(state.pop(key)) for key in _OURS}
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"This is not the state of a Solution: {error!r}.") from error
+        same = not self.options.warm and ours["fingerprint"] == self.problem.fingerprint()
+        self.run_.restore(state, same_problem=same)
+        if same:
+            self.earlier, self.touched = ours["epochs"], ours["touched"]
+            self.schedule.evaluated(ours["evaluated"])
+
+    def _state(self) -> dict[str, Any] | None:
+        if not isinstance(self.run_, Resumable):
+            return None
+        ours = (self.problem.fingerprint(), self.earlier + self.epoch, self.touched, self.schedule.rows_evaluated)
+        return {**self.run_.state(), **dict(zip(_OURS, ours, strict=True))}
+
+    def _look(self, poll: _core.Poll, estimate: tuple[float, float] | None = None, count: bool = False) -> bool:
+        """Evaluate both sides at the run's point, or only the primal one if that shows that the estimate was wrong.
+
+        Only evaluations of the schedule count. False when stopped by the poll.
         """
         point = self.run_.point()
         bound: DualSide | None = None
@@ -197,7 +217,8 @@ class _Training:
                 return False
         if bound is not None:
             rows += int((bound.multipliers > 0).sum())
-        self.schedule.evaluated(rows)
+        if count:
+            self.schedule.evaluated(rows)
         self.best.update(model, bound)
         self._record()
         return True

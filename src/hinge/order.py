@@ -51,8 +51,8 @@ class Blocks:
     group: int = 64
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.group < 1:
-            raise ValueError(f"Blocks needs rows >= 1 and group >= 1, got rows={self.rows}, group={self.group}.")
+        if not (1 <= self.rows <= 2**20 and 1 <= self.group <= 2**20):
+            raise ValueError(f"Blocks needs rows and group between 1 and 2^20, got rows={self.rows}, group={self.group}.")
 
     def native(self) -> _core.Order:
         """The order as the native core takes it."""

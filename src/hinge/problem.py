@@ -55,7 +55,12 @@ def as_rows(X: Any) -> _core.Rows:
         raise TypeError(f"expected a CSR matrix, got {X.format}")
     if X.indptr.size != X.shape[0] + 1:
         raise ValueError(f"Corrupt CSR matrix: indptr has {X.indptr.size} entries for {X.shape[0]} rows.")
-    return _core.Rows.csr(_in_place(X.data), _in_place(X.indices), _in_place(X.indptr), X.shape[1])
+    return _core.Rows.csr(_in_place(X.data), _indices(X.indices), _indices(X.indptr), X.shape[1])
+
+
+def _indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """32- and 64-bit integers as they are; other kinds, which scipy does not make itself, as 64-bit ones."""
+    return _in_place(array if array.dtype.newbyteorder("=") in (np.int32, np.int64) else array.astype(np.int64))
 
 
 def _in_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

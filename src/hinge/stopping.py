@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from hinge.certificate import Certificate
-from hinge.problem import Problem
 
 # Evaluations may read this share of the rows that training reads, the final one not counted.
 BUDGET = 0.2
 # Evaluations that no estimate asks for: this share at most.
 UNPROMPTED = 0.05
-# Problems this small are solved to the limits of float64: it costs nothing, and equal problems get equal models.
+# Problems this small are solved to the limits of float64 by a solver that converges fast enough: it costs nothing, and
+# equal problems get equal models.
 TINY = 1000
-_TINY_TOLERANCE = 1e-15
+TINY_TOLERANCE = 1e-15
 
 
 class Schedule:
@@ -24,24 +24,25 @@ class Schedule:
     the estimates are wrong, and for the record.
     """
 
-    def __init__(self, m: int, tol: float, comparison: float) -> None:
+    def __init__(self, m: int, tol: float, comparison: float, unprompted: float = UNPROMPTED) -> None:
         self._m = m
+        self._unprompted = unprompted
         self._tol = tol
         self._comparison = comparison
-        self._evaluated = 0
+        self.rows_evaluated = 0
 
     def due(self, touched: int, estimate: tuple[float, float] | None) -> bool:
         """Whether to evaluate now, with `touched` rows read so far by training."""
-        whole = self._evaluated + 2 * self._m
+        whole = self.rows_evaluated + 2 * self._m
         if estimate is None:
             return whole <= BUDGET * touched
         primal, dual = estimate
         seems_done = primal - dual <= self._comparison * self._tol * dual
-        return whole <= UNPROMPTED * touched or (seems_done and self._evaluated <= BUDGET * touched)
+        return whole <= self._unprompted * touched or (seems_done and self.rows_evaluated <= BUDGET * touched)
 
     def evaluated(self, rows: int) -> None:
         """Count the rows that an evaluation has read."""
-        self._evaluated += rows
+        self.rows_evaluated += rows
 
 
 class Stagnation:
@@ -66,8 +67,3 @@ class Stagnation:
         self._waited += 1
         hopeless = rounding >= self._tol * certificate.dual and gap <= 1000.0 * rounding
         return self._waited >= self._PATIENCE and (hopeless or certificate.within(self._tol))
-
-
-def target_of(problem: Problem, tol: float, refines: bool) -> float:
-    """The relative gap to work towards: `tol`, or nothing less than all of float64 on a tiny problem."""
-    return min(tol, _TINY_TOLERANCE) if refines and problem.m <= TINY else tol

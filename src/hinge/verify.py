@@ -51,7 +51,6 @@ def verify(model: Certified, X: Any, y: Any, sample_weight: Any = None) -> Certi
     Examples
     --------
     >>> import numpy as np
-import scipy.sparse as sp
     >>> from hinge import LinearSVC, verify
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> model = LinearSVC(store_dual=True).fit(X, y)
@@ -72,8 +71,9 @@ def _certificate(
         raise ValueError("verify needs the multipliers: fit with store_dual=True.")
     if a.shape != cost.shape:
         raise ValueError(f"The model was fitted on {a.size} rows, but X has {cost.size}.")
-    if np.any(a < 0) or np.any(a > cost):
-        row = int(np.flatnonzero((a < 0) | (a > cost))[0])
+    outside = ~((a >= 0) & (a <= cost))  # NaN too
+    if np.any(outside):
+        row = int(np.flatnonzero(outside)[0])
         raise ValueError(f"Multiplier {row} is {a[row]!r}, outside [0, {cost[row]!r}]: this proves nothing.")
     slack = np.maximum(0.0, 1.0 - y * (X @ coef + b))
     primal = 0.5 * coef @ coef + cost @ slack

@@ -80,9 +80,10 @@ struct Dcd : DualIterate {
     field("credit", credit);
   }
 
-  /// For a state saved on a problem with other costs, labels or rows: what follows from the multipliers, computed anew.
+  /// All rows come back, and what follows from the multipliers is computed anew: it may have drifted, or the state may
+  /// have been saved on a problem with other costs, labels or rows.
   template <Rows R>
-  void rebuild(const R& rows, const Problem& problem) {
+  void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     std::fill(w.begin(), w.end(), 0.0);
     residue = 0.0;
     dual = 0.0;
@@ -92,6 +93,7 @@ struct Dcd : DualIterate {
       rows.add(i, a[i] * problem.y[i], w);
       residue += a[i] * problem.y[i];
       dual += a[i];
+      if (poll(rows.stored(i))) return;
     }
     dual -= 0.5 * squared_norm(w);
     activate_all();
@@ -108,7 +110,7 @@ struct Dcd : DualIterate {
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<std::int64_t> visit(active.size());
-    order.arrange(active, visit, rng);
+    if (!order.arrange(active, visit, rng, poll)) return false;
     std::vector<std::int64_t> leaving;
     double highest = -kInfinity;  // of the projected gradients
     double lowest = kInfinity;
@@ -142,7 +144,7 @@ struct Dcd : DualIterate {
     gap = share + (1.0 + std::abs(b)) * std::abs(residue) * (kappa > 0.0 ? 1.0 : 0.0);
     if (full) full_share = share;
     if (!full && share <= kSettled * full_share) activate_all();
-    if (polish) climb(rows, problem, n, stored);
+    if (polish) climb(rows, problem, n, stored, poll);
     return true;
   }
 
@@ -171,7 +173,7 @@ struct Dcd : DualIterate {
 
   /// A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes.
   template <Rows R>
-  void climb(const R& rows, const Problem& problem, std::int64_t n_visited, std::int64_t n_stored) {
+  void climb(const R& rows, const Problem& problem, std::int64_t n_visited, std::int64_t n_stored, Poll& poll) {
     const std::int64_t m = problem.size();
     credit += static_cast<double>(std::max(n_visited, std::min(m, 1000 + m / 8)));
     const auto is_free = [&](std::int64_t i) { return a[i] > 0.0 && a[i] < problem.cost[i]; };
@@ -183,7 +185,7 @@ struct Dcd : DualIterate {
     const double one_step = f + f * f * f / (3.0 * per_row);
     if (credit < 0.5 * f * f + one_step) return;
     const double affordable = 4.0 * credit / one_step;
-    Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, std::min(f, 100.0), 400.0)));
+    Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, std::min(f, 100.0), 400.0)), poll);
     credit = 0.0;
   }
 

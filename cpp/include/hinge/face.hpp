@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
 
@@ -83,23 +84,24 @@ class Face {
 
   /// Climb to the maximum of the face, or to where the box ends it for the last of `most_steps` times.
   template <Rows R>
-  static void climb(const R& rows, const Problem& problem, DualIterate& run, int most_steps) {
+  static void climb(const R& rows, const Problem& problem, DualIterate& run, int most_steps, Poll& poll) {
     std::vector<std::int64_t> free;
     for (std::int64_t i = 0; i < problem.size(); ++i) {
       if (run.a[i] > 0.0 && run.a[i] < problem.cost[i]) free.push_back(i);
       if (free.size() > kLargest) return;
     }
     if (free.empty()) return;
-    std::vector<double> gram = products(rows, problem, free);
+    std::vector<double> gram = products(rows, problem, free, poll);
+    if (gram.empty()) return;
     for (int step = 0; step < most_steps && !free.empty(); ++step) {
       if (climb_once(rows, problem, run, free, gram)) return;
     }
   }
 
  private:
-  /// K, all of it.
+  /// K, all of it; nothing when stopped by the poll.
   template <Rows R>
-  static std::vector<double> products(const R& rows, const Problem& problem, std::span<const std::int64_t> free) {
+  static std::vector<double> products(const R& rows, const Problem& problem, std::span<const std::int64_t> free, Poll& poll) {
     const std::size_t n = free.size();
     std::vector<double> gram(n * n);
     std::vector<double> x(static_cast<std::size_t>(rows.n_features()) + 1);
@@ -108,6 +110,7 @@ class Face {
       for (std::size_t j = 0; j <= i; ++j) {
         gram[i * n + j] = problem.y[free[j]] * rows.dot(free[j], x);
         gram[j * n + i] = gram[i * n + j];
+        if (poll(rows.stored(free[j]))) return {};
       }
       rows.for_each(free[i], [&](std::int64_t j, double) { x[static_cast<std::size_t>(j)] = 0.0; });
     }
@@ -151,6 +154,14 @@ class Face {
     for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, gram[i * n + i]);
     if (!(largest > 0.0)) return false;
     for (std::size_t i = 0; i < n; ++i) ridged[i * n + i] += 1e-13 * static_cast<double>(n) * largest;
+    if (problem.free_intercept) {
+      // Adding a multiple of the constraint to the equations changes no solution, and makes the matrix of full rank where
+      // the rows [x, 1] are independent and the rows x are not.
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) ridged[i * n + j] += largest * y[i] * y[j];
+        r[i] -= largest * run.residue * y[i];
+      }
+    }
     const Cholesky factor(std::move(ridged), n);
     if (!factor.ok()) return false;
     if (problem.free_intercept) {

@@ -19,13 +19,13 @@ struct Order {
   std::int64_t block = 0;
   std::int64_t group = 1;
 
-  /// Write `rows`, rearranged, to `visit` (of the same length).
-  void arrange(std::span<const std::int64_t> rows, std::span<std::int64_t> visit, Rng& rng) const {
+  /// Write `rows`, rearranged, to `visit` (of the same length). False when told to stop.
+  template <class Stop = Never>
+  bool arrange(std::span<const std::int64_t> rows, std::span<std::int64_t> visit, Rng& rng, Stop&& stop = {}) const {
     const auto n = static_cast<std::int64_t>(rows.size());
     if (block <= 0 || n < 16 * group * block) {
       std::copy(rows.begin(), rows.end(), visit.begin());
-      rng.shuffle(visit);
-      return;
+      return rng.shuffle(visit, stop);
     }
     std::vector<std::int64_t> blocks(static_cast<std::size_t>((n + block - 1) / block));
     std::iota(blocks.begin(), blocks.end(), std::int64_t{0});
@@ -41,15 +41,18 @@ struct Order {
         out += static_cast<std::size_t>(length);
       }
       rng.shuffle(visit.subspan(begin, out - begin));
+      if (stop(static_cast<std::int64_t>(out - begin))) return false;
     }
+    return true;
   }
 
-  /// The rows 0 .. m-1, rearranged.
-  std::vector<std::int64_t> of_all(std::int64_t m, Rng& rng) const {
+  /// The rows 0 .. m-1, rearranged; none when told to stop.
+  template <class Stop = Never>
+  std::vector<std::int64_t> of_all(std::int64_t m, Rng& rng, Stop&& stop = {}) const {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(m));
     std::iota(rows.begin(), rows.end(), std::int64_t{0});
     std::vector<std::int64_t> visit(rows.size());
-    arrange(rows, visit, rng);
+    if (!arrange(rows, visit, rng, stop)) visit.clear();
     return visit;
   }
 };

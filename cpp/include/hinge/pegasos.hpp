@@ -96,16 +96,17 @@ struct Pegasos {
 
   /// For a state saved on a problem with other costs, labels or rows: what follows from the multipliers, computed anew.
   template <Rows R>
-  void rebuild(const R& rows, const Problem& problem) {
-    combine_into(rows, problem, c, v);
-    if (!u.empty()) combine_into(rows, problem, e, u);
+  void rebuild(const R& rows, const Problem& problem, Poll& poll) {
+    combine_into(rows, problem, c, v, poll);
+    if (!u.empty()) combine_into(rows, problem, e, u, poll);
     norm2 = scale * scale * squared_norm(v);
   }
 
   /// About m rows in steps of k. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const auto visit = draw(problem.size());
+    const auto visit = draw(problem.size(), poll);
+    if (visit.empty()) return false;
     const auto n = static_cast<std::int64_t>(visit.size());
     for (std::int64_t begin = 0; begin < n; begin += options.k) {
       const std::int64_t length = std::min(options.k, n - begin);
@@ -134,10 +135,13 @@ struct Pegasos {
   };
 
   template <Rows R>
-  static void combine_into(const R& rows, const Problem& problem, std::span<const double> coefficients, std::span<double> sum) {
+  static void combine_into(const R& rows, const Problem& problem, std::span<const double> coefficients, std::span<double> sum,
+                           Poll& poll) {
     std::fill(sum.begin(), sum.end(), 0.0);
     for (std::int64_t i = 0; i < problem.size(); ++i) {
-      if (coefficients[i] != 0.0) rows.add(i, coefficients[i] * problem.y[i], sum);
+      if (coefficients[i] == 0.0) continue;
+      rows.add(i, coefficients[i] * problem.y[i], sum);
+      if (poll(rows.stored(i))) return;
     }
   }
 
@@ -145,9 +149,9 @@ struct Pegasos {
   std::vector<Violator> violators_;
 
   /// 1. The rows of this epoch; k = m is the deterministic variant, all rows in their order.
-  std::vector<std::int64_t> draw(std::int64_t m) {
+  std::vector<std::int64_t> draw(std::int64_t m, Poll& poll) {
     if (options.k < m && options.sampling == Sampling::iid) return draws(m, (m + options.k - 1) / options.k * options.k, rng);
-    if (options.k < m) return order.of_all(m, rng);
+    if (options.k < m) return order.of_all(m, rng, poll);
     std::vector<std::int64_t> all(static_cast<std::size_t>(m));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     return all;
@@ -266,12 +270,18 @@ struct Pegasos {
     }
   }
 
-  /// 1/t times many projections may underflow: fold the scale into v and c long before.
+  /// 1/t times many projections may underflow: fold the scale into v and c long before. The sum of the iterates cancels
+  /// as many digits as the scale has lost, so that it is written out much sooner, and begins anew.
   void fold_tiny_scale() {
-    if (scale >= 1e-100) return;
+    const bool average = options.output == Output::average;
+    if (scale >= (average ? 1e-6 : 1e-100)) return;
+    if (average) {
+      for (std::size_t j = 0; j < v.size(); ++j) u[j] -= scale_sum * v[j];
+      for (std::size_t i = 0; i < c.size(); ++i) e[i] -= scale_sum * c[i];
+      scale_sum = 0.0;
+    }
     for (double& x : v) x *= scale;
     for (double& x : c) x *= scale;
-    scale_sum /= scale;
     scale = 1.0;
   }
 

@@ -12,6 +12,11 @@
 
 namespace hinge {
 
+/// Work that is never told to stop; a Poll can stand in its place.
+struct Never {
+  bool operator()(std::int64_t) const { return false; }
+};
+
 class Rng {
  public:
   using State = std::array<std::uint64_t, 4>;
@@ -54,11 +59,15 @@ class Rng {
   /// Uniform double in [0, 1), 53 random bits.
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Fisher-Yates, from the last element down.
-  void shuffle(std::span<std::int64_t> items) {
+  /// Fisher-Yates, from the last element down. False when told to stop: `stop(work)` is asked after each million swaps.
+  template <class Stop = Never>
+  bool shuffle(std::span<std::int64_t> items, Stop&& stop = {}) {
+    constexpr std::int64_t kMillion = 1 << 20;
     for (auto i = static_cast<std::int64_t>(items.size()) - 1; i > 0; --i) {
       std::swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(below(i + 1))]);
+      if (i % kMillion == 0 && stop(kMillion)) return false;
     }
+    return true;
   }
 
  private:

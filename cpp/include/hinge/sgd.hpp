@@ -77,7 +77,7 @@ struct Sgd {
 
   /// For a state saved on a problem with other costs, labels or rows: what follows from the counts, computed anew.
   template <Rows R>
-  void rebuild(const R& rows, const Problem& problem) {
+  void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     std::fill(a.begin(), a.end(), 0.0);
     M = 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) {
@@ -85,6 +85,7 @@ struct Sgd {
       const auto count = static_cast<double>(counts[k]);
       rows.add(k, count * problem.relative_weight(k) * problem.y[k], a);
       M += problem.cost[k] * count;
+      if (poll(rows.stored(k))) return;
     }
     r = squared_norm(a);
   }
@@ -97,7 +98,8 @@ struct Sgd {
   /// False when stopped by the poll: the counts are then those of an unfinished epoch.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const auto visit = presentation == Presentation::random ? draws(problem.size(), problem.size(), rng) : order.of_all(problem.size(), rng);
+    const auto visit = presentation == Presentation::random ? draws(problem.size(), problem.size(), rng) : order.of_all(problem.size(), rng, poll);
+    if (visit.empty()) return false;
     const std::int64_t l = multiplicity(++epoch);
     const auto n = static_cast<std::int64_t>(visit.size());
     loss = 0.0;

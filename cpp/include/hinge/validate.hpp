@@ -9,11 +9,13 @@
 #include <span>
 #include <vector>
 
+#include "hinge/rng.hpp"
+
 namespace hinge {
 
 /// The first thing found wrong, or none. `column` is -1 where only the row matters.
 struct Fault {
-  enum class Kind { nan, infinity, overflow, index_range, duplicate, indptr } kind;
+  enum class Kind { nan, infinity, overflow, index_range, duplicate, indptr, stopped } kind;
   std::int64_t row = -1;
   std::int64_t column = -1;
 };
@@ -30,9 +32,11 @@ std::optional<Fault::Kind> fault_of(T value) {
 }  // namespace detail
 
 /// `norms[i]` receives |x_i|^2. A row whose sum of squares is not finite holds a bad value or overflows.
-template <class T>
-std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms) {
+template <class T, class Stop = Never>
+std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms,
+                                    Stop&& stop = {}) {
   for (std::int64_t i = 0; i < n_rows; ++i) {
+    if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
     double sum[4] = {0, 0, 0, 0};
     for (std::int64_t j = 0; j < n_columns; ++j) sum[j & 3] += static_cast<double>(x[j]) * static_cast<double>(x[j]);
@@ -47,15 +51,18 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
 }
 
 /// `n_stored` is the length of `values` and of `indices`; `indptr` has n_rows + 1 entries.
-template <class T, class Index, class Pointer>
+template <class T, class Index, class Pointer, class Stop = Never>
 std::optional<Fault> validate_csr(const T* values, const Index* indices, const Pointer* indptr, std::int64_t n_stored,
-                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms) {
+                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms, Stop&& stop = {}) {
   if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
+  for (std::int64_t i = 0; i < n_rows; ++i) {  // before any entry is believed
+    if (indptr[i + 1] < indptr[i] || static_cast<std::int64_t>(indptr[i + 1]) > n_stored) return Fault{Fault::Kind::indptr, i, -1};
+  }
   std::vector<std::int64_t> last_row_with;  // per column; only made when a row is not sorted
   for (std::int64_t i = 0; i < n_rows; ++i) {
     const std::int64_t begin = indptr[i];
     const std::int64_t end = indptr[i + 1];
-    if (end < begin || end > n_stored) return Fault{Fault::Kind::indptr, i, -1};
+    if (stop(end - begin)) return Fault{Fault::Kind::stopped};
     double sum = 0;
     bool ascending = true;
     std::int64_t previous = -1;

@@ -18,7 +18,7 @@ import numpy as np
 
 from hinge._reference import face
 from hinge._reference.order import Order
-from hinge._reference.problem import Problem
+from hinge._reference.problem import Problem, squared_norm
 from hinge._reference.rng import Rng
 
 SETTLED = 0.1  # the active rows are settled when this part of the gap is left
@@ -46,6 +46,19 @@ class Dcd(face.DualIterate):
         self.active = list(range(self.problem.m))  # ascending
         self.shrink_above = math.inf  # a row at a = 0 leaves when its gradient is above
         self.shrink_below = -math.inf  # a row at a = C leaves when its gradient is below
+
+    def rebuild(self) -> None:
+        """All rows come back, and what follows from the multipliers is computed anew: it may have drifted."""
+        rows, y = self.problem.rows, self.problem.y
+        self.w = np.zeros(rows.n_features + 1)
+        self.residue = self.dual = 0.0
+        for i, a in enumerate(self.a.tolist()):
+            if a != 0.0:
+                rows.add(i, a * y[i], self.w)
+                self.residue += a * y[i]
+                self.dual += a
+        self.dual -= 0.5 * squared_norm(self.w)
+        self.activate_all()
 
     def run_epoch(self) -> None:
         visit = self.order.arrange(self.active, self.rng)

@@ -123,10 +123,15 @@ def _direction(problem: Problem, run: DualIterate, K: Floats, y: Floats, r: Floa
     largest = float(K.diagonal().max())
     if not largest > 0.0:
         return None
-    factor = Cholesky(K + np.diag(np.full(n, 1e-13 * n * largest)))
+    ridged = K + np.diag(np.full(n, 1e-13 * n * largest))
+    b = run.b
+    if problem.free_intercept:
+        # A multiple of the constraint: full rank where the rows [x, 1] are independent and the rows x are not.
+        ridged += largest * y[:, None] * y[None, :]
+        r = r - largest * run.residue * y
+    factor = Cholesky(ridged)
     if not factor.ok:
         return None
-    b = run.b
     if problem.free_intercept:
         # Eliminate delta: (y . K^-1 y) b = y . K^-1 r + sum_i a_i y_i.
         numerator, denominator = run.residue, 0.0

@@ -179,12 +179,18 @@ class Pegasos:
             self.e = self.scale * self.c
 
     def _fold_tiny_scale(self) -> None:
-        """1/t times many projections may underflow: fold the scale into v and c long before."""
-        if self.scale < 1e-100:
-            self.v *= self.scale
-            self.c *= self.scale
-            self.scale_sum /= self.scale
-            self.scale = 1.0
+        """1/t times many projections may underflow: fold the scale into v and c long before. The sum of the iterates
+        cancels as many digits as the scale has lost, so that it is written out much sooner, and begins anew."""
+        average = self.options.output == "average"
+        if self.scale >= (1e-6 if average else 1e-100):
+            return
+        if average:
+            self.u -= self.scale_sum * self.v
+            self.e -= self.scale_sum * self.c
+            self.scale_sum = 0.0
+        self.v *= self.scale
+        self.c *= self.scale
+        self.scale = 1.0
 
     def point(self) -> tuple[Floats, Floats]:
         """The iterate asked for, and its multipliers (not yet clipped to the box)."""

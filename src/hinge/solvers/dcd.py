@@ -82,5 +82,5 @@ class DCDRun(NativeRun):
         return primal, dual
 
     def not_yet(self) -> None:
-        """Shrinking was wrong, or not done yet: all rows come back."""
-        self._native.activate_all()
+        """Shrinking was wrong, or w has drifted, or it is not done yet: all rows come back, w is computed anew."""
+        self._native.rebuild(self._poll)

@@ -70,6 +70,8 @@ class Pegasos(Configuration):
     def __post_init__(self) -> None:
         if not (isinstance(self.k, Integral) and self.k >= 1):
             raise ValueError(f"k must be an integer of at least 1, got {self.k!r}.")
+        if self.bias == "exact" and self.k == 1:
+            raise ValueError("bias='exact' fits b to the k rows of a step: with k=1 there is never a loss. Choose a large k.")
         choices = {"sampling": Sampling, "start_at": Start, "output": Output, "bias": Bias}
         for name, kind in choices.items():
             if getattr(self, name) not in get_args(kind):

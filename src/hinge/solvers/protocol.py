@@ -104,7 +104,7 @@ class NativeRun:
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
             self._native.restore(state)
-        except (KeyError, TypeError, RuntimeError) as error:
-            raise ValueError(f"This is not a state of a {type(self).__name__}: {error!r}.") from error
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"The saved state does not fit this problem and {type(self).__name__}: {error!r}.") from error
         if not same_problem:
-            self._native.rebuild()
+            self._native.rebuild(self._poll)

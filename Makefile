@@ -1,0 +1,80 @@
+# Everything runs in .venv, made on first use. A fresh machine needs Python 3.11 or later, a C++20 compiler and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
+# The random examples of `make test-long`.
+EXAMPLES ?= 100000
+PYTEST_ARGS ?=
+
+export CMAKE_GENERATOR := Ninja
+
+.DEFAULT_GOAL := help
+.PHONY: help setup venv demo test test-python test-native test-long lint format stubs bench hooks clean
+.DELETE_ON_ERROR:
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.test $(VENV)/.lint  ## Make .venv, build hinge in it, install all tools
+venv: setup
+
+demo: $(VENV)/.built  ## Train on real data, print the training table and the certificate
+	$(BIN)/python examples/demo.py
+
+test: test-native test-python  ## Run the whole test suite
+
+test-python: $(VENV)/.test  ## Run the Python tests and all doctests (PYTEST_ARGS="-k gap")
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-native: $(VENV)/.test  ## Run the C++ tests under the address and undefined-behaviour sanitizers
+	$(BIN)/cmake -S . -B build/native -DHINGE_NATIVE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/native
+	$(BIN)/ctest --test-dir build/native --output-on-failure
+
+test-long: $(VENV)/.test  ## Run the property tests with EXAMPLES=100000 random examples
+	HINGE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests -m hypothesis --hypothesis-profile=long $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint  ## Check style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.lint  ## Format Python and C++
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+stubs: $(VENV)/.lint  ## Generate src/hinge/_core.pyi from the compiled module
+	$(BIN)/python -m nanobind.stubgen -q -m hinge._core -o src/hinge/_core.pyi
+
+bench: $(VENV)/.built  ## Run the micro-benchmark: native epochs against a C loop, orders against each other
+	$(BIN)/python benchmarks/micro.py
+
+hooks: $(VENV)/.lint  ## Install the pre-commit hooks
+	$(BIN)/pre-commit install
+
+clean:  ## Remove .venv, builds and caches
+	rm -rf $(VENV) build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The build requirements live in .venv, so that a changed header is a short incremental build.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+requirements = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))$(1))')
+
+$(VENV)/.tools: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hinge needs Python 3.11 or later: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) cmake ninja $(call requirements,["build-system"]["requires"])
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.tools CMakeLists.txt $(CPP)
+	$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.built
+	$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
+	@touch $@

@@ -1,0 +1,62 @@
+"""On real data, without intercept, certificates agree with optima that were measured independently.
+
+Each bracket holds the optimum between a valid dual and a valid primal value; Table 1 of Panagiotakopoulos & Tsampouka
+("The Stochastic Gradient Descent for the Primal L1-SVM Optimization Revisited") has the values at C = 0.1 too.
+"""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+import hinge
+
+
+def _libsvm(path: Path, n_features: int) -> tuple[Any, Any]:
+    with lzma.open(path, "rb") as file:
+        return load_svmlight_file(file, n_features=n_features)
+
+
+def _covertype(path: Path) -> tuple[Any, Any]:
+    """Class 1 against the rest, all features times 0.001."""
+    with lzma.open(path, "rt") as lines:
+        table = np.loadtxt(lines, delimiter=",")
+    return sp.csr_matrix(0.001 * table[:, :-1]), np.where(table[:, -1] == 1, 1.0, -1.0)
+
+
+def _assert_optimum(X: Any, y: Any, C: float, solver: str, tol: float, bracket: tuple[float, float]) -> None:
+    low, high = bracket
+    solution = hinge.solve(X, y, C=C, tol=tol, intercept="none", solver=solver)
+    certificate = solution.certificate
+    assert solution.status == "converged", f"ended {solution.status} at a gap of {certificate.relative_gap:.1e}"
+    assert certificate.relative_gap <= tol
+    assert certificate.dual <= high, f"dual {certificate.dual} is above the optimum, which is at most {high}"
+    assert certificate.primal >= low, f"primal {certificate.primal} is below the optimum, which is at least {low}"
+    # A gap within tol, and a bracket that it holds: the model really is within tol of the best one.
+    assert certificate.primal <= high * (1.0 + tol)
+    assert certificate.dual >= low / (1.0 + tol)
+
+
+def test_dcd_finds_the_optimum_of_adult(data_dir: Path) -> None:
+    X, y = _libsvm(data_dir / "a9a.xz", 123)
+    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-4, bracket=(1149.9040, 1149.9051))
+
+
+def test_dcd_finds_the_optimum_of_web(data_dir: Path) -> None:
+    X, y = _libsvm(data_dir / "w8a.xz", 300)
+    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-4, bracket=(755.1134, 755.1136))
+
+
+def test_dcd_finds_the_optimum_of_covertype(data_dir: Path) -> None:
+    X, y = _covertype(data_dir / "covtype.data.xz")
+    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-3, bracket=(36427.478, 36427.542))
+
+
+def test_sgd_m_brackets_the_optimum_of_web(data_dir: Path) -> None:
+    X, y = _libsvm(data_dir / "w8a.xz", 300)
+    _assert_optimum(X, y, C=1.0, solver="sgd-m", tol=0.1, bracket=(6604.8865, 6604.8928))

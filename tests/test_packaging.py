@@ -1,0 +1,79 @@
+"""What an installed hinge promises: quick to import, typed, stubs that match the native module."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hinge
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(hinge.__file__).parent
+
+
+def cpu_seconds(statement: str) -> float:
+    """CPU time of a fresh interpreter that runs `statement`."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", statement], check=True, cwd=ROOT / "tests")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+def test_import_costs_at_most_a_tenth_more_than_sklearn_svm() -> None:
+    statements = ("import sklearn.svm", "import hinge")
+    for statement in statements:
+        cpu_seconds(statement)  # byte code and file cache
+    for _ in range(3):  # a noisy machine may spoil one comparison, not three
+        times = [[cpu_seconds(statement) for statement in statements] for _ in range(7)]
+        svm, own = (min(column) for column in zip(*times, strict=True))
+        if own <= 1.1 * svm:
+            return
+    pytest.fail(f"importing hinge takes {own:.3f} s of CPU time, sklearn.svm {svm:.3f} s: more than a tenth more")
+
+
+def test_package_is_marked_as_typed() -> None:
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_stubs_match_the_native_module(tmp_path: Path) -> None:
+    fresh = tmp_path / "_core.pyi"
+    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "hinge._core", "-o", str(fresh)]
+    subprocess.run(command, check=True)
+    committed = PACKAGE / "_core.pyi"
+    assert committed.is_file(), "src/hinge/_core.pyi is missing: run `make stubs`"
+    assert fresh.read_text() == committed.read_text(), "src/hinge/_core.pyi is out of date: run `make stubs`"
+
+
+def test_version_is_that_of_the_metadata() -> None:
+    assert hinge.__version__ == importlib.metadata.version("hinge")
+
+
+def test_repository_names_no_place_on_somebodys_machine() -> None:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git repository")
+    listing = subprocess.run(
+        [git, "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    place = re.compile(
+        r"(?<![\w.])/(?:" + "|".join(("work", "root", "home", "tmp")) + r")/|(?:index|find)-(?:url|links)"
+    )
+    found = []
+    for name in listing.stdout.splitlines():
+        path = ROOT / name
+        if not path.is_file() or path == Path(__file__):
+            continue
+        lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
+        found += [f"{name}:{number}: {line.strip()}" for number, line in enumerate(lines, 1) if place.search(line)]
+    assert not found, "\n".join(found)
