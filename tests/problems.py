@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 
 INTERCEPTS = ("none", "penalized", "free")
-SOLVERS = {"dcd": INTERCEPTS, "pegasos": INTERCEPTS, "sgd-r": INTERCEPTS[:2], "sgd-s": INTERCEPTS[:2], "sgd-m": INTERCEPTS[:2]}
+SOLVERS = {
+    "dcd": INTERCEPTS,
+    "pegasos": INTERCEPTS,
+    "sgd-r": INTERCEPTS[:2],
+    "sgd-s": INTERCEPTS[:2],
+    "sgd-m": INTERCEPTS[:2],
+}
 
 
 def share(fraction: float) -> int:
@@ -47,7 +53,11 @@ class Case:
         rng = np.random.default_rng(self.seed)
         self.y = np.where(rng.random(self.m) < rng.uniform(0.1, 0.9), 1, -1)
         self.y[:2] = (1, -1)
-        X = rng.standard_normal((self.m, self.d)) + rng.normal() * self.y[:, None] + rng.normal(scale=3) * (rng.random() < 0.3)
+        X = (
+            rng.standard_normal((self.m, self.d))
+            + rng.normal() * self.y[:, None]
+            + rng.normal(scale=3) * (rng.random() < 0.3)
+        )
         X *= (rng.random((self.m, self.d)) < rng.uniform(0.2, 1.0)) * self.scale * 10.0 ** rng.uniform(-1, 1, self.d)
         X[rng.random(self.m) < 0.1] = 0.0
         copies = rng.random(self.m) < 0.1

@@ -392,9 +392,7 @@ def test_evaluations_read_at_most_a_fifth_of_the_rows_and_one_final_look(solver,
 
 
 def test_evaluations_do_not_depend_on_the_clock() -> None:
-    runs = [
-        solve(X, y, intercept="none", callback=lambda _: time.sleep(pause)) for pause in (0.0, 0.01)  # noqa: B023
-    ]
+    runs = [solve(X, y, intercept="none", callback=lambda _, pause=pause: time.sleep(pause)) for pause in (0.0, 0.01)]
     assert [record.epoch for record in runs[0].history] == [record.epoch for record in runs[1].history]
     assert np.array_equal(runs[0].coef, runs[1].coef)
 

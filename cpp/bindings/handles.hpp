@@ -37,18 +37,21 @@ inline void expect_length(const char* name, std::size_t length, std::int64_t exp
       (std::string(name) + " has length " + std::to_string(length) + ", expected " + std::to_string(expected)).c_str());
 }
 
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
 /// A NumPy array that owns `values`.
 template <class T>
-nb::object owned(std::vector<T> values) {
+Owned<T> owned(std::vector<T> values) {
   auto* storage = new std::vector<T>(std::move(values));
   nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(storage->data(), {storage->size()}, owner));
+  return Owned<T>(storage->data(), {storage->size()}, owner);
 }
 
 /// Rows of any supported layout. Construction validates; a view of some rows, or with a constant feature, shares the arrays.
 class RowsHandle {
  public:
-  using View = std::variant<DenseRows<float>, DenseRows<double>,                                          //
+  using View = std::variant<DenseRows<float>, DenseRows<double>,                                                       //
                             CsrRows<float, std::int32_t, std::int32_t>, CsrRows<float, std::int32_t, std::int64_t>,    //
                             CsrRows<float, std::int64_t, std::int32_t>, CsrRows<float, std::int64_t, std::int64_t>,    //
                             CsrRows<double, std::int32_t, std::int32_t>, CsrRows<double, std::int32_t, std::int64_t>,  //
@@ -74,7 +77,7 @@ class RowsHandle {
   std::int64_t n_features() const {
     return visit([](const auto& rows) { return rows.n_features(); });
   }
-  nb::object squared_norms() const { return owned(std::vector<double>(*norms_)); }
+  Owned<double> squared_norms() const { return owned(std::vector<double>(*norms_)); }
 
  private:
   View view_;

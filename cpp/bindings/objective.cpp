@@ -27,7 +27,9 @@ Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, 
 }
 
 /// (D rounded down, rounding, a made feasible, w(a)), or None when stopped.
-nb::object evaluate_dual(const ProblemHandle& handle, const Vector<double>& multipliers, Poll& poll) {
+std::optional<std::tuple<double, double, Owned<double>, Owned<double>>> evaluate_dual(const ProblemHandle& handle,
+                                                                                      const Vector<double>& multipliers,
+                                                                                      Poll& poll) {
   const Problem& problem = handle.problem();
   expect_length("the multipliers", multipliers.shape(0), problem.size());
   std::vector<double> a(view(multipliers).begin(), view(multipliers).end());
@@ -38,8 +40,8 @@ nb::object evaluate_dual(const ProblemHandle& handle, const Vector<double>& mult
     nb::gil_scoped_release release;
     finished = handle.rows().visit([&](const auto& rows) { return dual(rows, problem, a, w, result, poll); });
   }
-  if (!finished) return nb::none();
-  return nb::make_tuple(result.value, result.rounding, owned(std::move(a)), owned(std::move(w)));
+  if (!finished) return std::nullopt;
+  return std::tuple(result.value, result.rounding, owned(std::move(a)), owned(std::move(w)));
 }
 
 double intercept_of(const Vector<double>& z, const Vector<std::int8_t>& y, const Vector<double>& cost) {

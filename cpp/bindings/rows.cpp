@@ -59,7 +59,8 @@ std::shared_ptr<const std::vector<double>> checked_norms(std::int64_t n_rows, F&
 }
 
 /// Decision values of every row for every row of `weights`, with the intercepts added: shape (rows, problems).
-nb::object decision(const RowsHandle& handle, const Matrix<double>& weights, const Vector<double>& intercept) {
+nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, const Matrix<double>& weights,
+                                                     const Vector<double>& intercept) {
   const auto n_problems = static_cast<std::int64_t>(weights.shape(0));
   expect_length("a row of weights", weights.shape(1), handle.n_features() + 1);
   expect_length("intercept", intercept.shape(0), n_problems);
@@ -81,11 +82,10 @@ nb::object decision(const RowsHandle& handle, const Matrix<double>& weights, con
     });
   }
   raise_if_signalled(poll);
-  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<2>>(
-      out->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner));
+  return {out->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
 }
 
-nb::object column_squares(const RowsHandle& handle) {
+Owned<double> column_squares(const RowsHandle& handle) {
   std::vector<double> squares(static_cast<std::size_t>(handle.n_features()) + 1);
   {
     nb::gil_scoped_release release;
@@ -260,7 +260,7 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("past_deadline", &Poll::past_deadline)
       .def(
           "take_error", [](PythonPoll& poll) { return std::exchange(poll.error, nb::none()); },
-          "What a signal handler raised, once, or None.");
+          nb::sig("def take_error(self) -> BaseException | None"), "What a signal handler raised, once, or None.");
 }
 
 }  // namespace hinge::python

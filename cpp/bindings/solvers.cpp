@@ -40,7 +40,7 @@ class Run {
     nb::dict out;
     solver_.fields([&](const char* name, auto& field) { out[name] = to_python(field); });
     const auto& words = solver_.rng.state();
-    out["rng"] = owned(std::vector<std::uint64_t>(words.begin(), words.end()));
+    out["rng"] = nb::cast(owned(std::vector<std::uint64_t>(words.begin(), words.end())));
     return out;
   }
 
@@ -63,7 +63,7 @@ class Run {
   Solver& solver() { return solver_; }
 
   /// (w, multipliers) as the solver's `point` writes them.
-  std::tuple<nb::object, nb::object> point() {
+  std::tuple<Owned<double>, Owned<double>> point() {
     std::vector<double> w(static_cast<std::size_t>(problem_.rows().n_features()) + 1);
     std::vector<double> a(static_cast<std::size_t>(problem().size()));
     if constexpr (requires { solver_.point(problem(), w, a); }) {
@@ -77,7 +77,7 @@ class Run {
  private:
   template <class T>
   static nb::object to_python(const std::vector<T>& field) {
-    return owned(std::vector<T>(field));
+    return nb::cast(owned(std::vector<T>(field)));
   }
   template <class T>
   static nb::object to_python(const T& field) {
@@ -119,9 +119,11 @@ nb::class_<Run<Solver>> bind_run(nb::module_& m, const char* name, const char* d
   return nb::class_<Run<Solver>>(m, name, doc)
       .def("advance", &Run<Solver>::advance, nb::arg("epochs"), nb::arg("poll"),
            "(rows read, whether all epochs were finished)")
-      .def("state", &Run<Solver>::state, "Everything that a resumed run needs, as arrays and numbers.")
-      .def("restore", &Run<Solver>::restore, nb::arg("state"))
-      .def("rebuild", &Run<Solver>::rebuild, nb::arg("poll"), "After restoring a state of another problem: make it consistent with this one.");
+      .def("state", &Run<Solver>::state, nb::sig("def state(self) -> dict[str, object]"),
+           "Everything that a resumed run needs, as arrays and numbers.")
+      .def("restore", &Run<Solver>::restore, nb::arg("state"), nb::sig("def restore(self, state: dict[str, object]) -> None"))
+      .def("rebuild", &Run<Solver>::rebuild, nb::arg("poll"),
+           "After restoring a state of another problem: make it consistent with this one.");
 }
 
 }  // namespace
@@ -131,21 +133,23 @@ void bind_solvers(nb::module_& m) {
       .def("__init__",
            [](Rng* self, const std::vector<std::uint64_t>& key) { new (self) Rng(std::span<const std::uint64_t>(key)); })
       .def("next", &Rng::next)
-      .def("below", [](Rng& rng, std::int64_t bound) {
-        if (bound < 1) throw nb::value_error("bound must be at least 1");
-        return rng.below(bound);
-      })
+      .def("below",
+           [](Rng& rng, std::int64_t bound) {
+             if (bound < 1) throw nb::value_error("bound must be at least 1");
+             return rng.below(bound);
+           })
       .def("uniform", &Rng::uniform);
   nb::class_<Order>(m, "Order", "block = 0: a full permutation; otherwise shuffled blocks of that many rows.")
-      .def("__init__",
-           [](Order* self, std::int64_t block, std::int64_t group) {
-             constexpr std::int64_t most = std::int64_t{1} << 20;
-             if (block < 0 || block > most || group < 1 || group > most) {
-               throw nb::value_error("block must lie between 0 and 2^20, group between 1 and 2^20");
-             }
-             new (self) Order{block, group};
-           },
-           nb::arg("block"), nb::arg("group") = 1)
+      .def(
+          "__init__",
+          [](Order* self, std::int64_t block, std::int64_t group) {
+            constexpr std::int64_t most = std::int64_t{1} << 20;
+            if (block < 0 || block > most || group < 1 || group > most) {
+              throw nb::value_error("block must lie between 0 and 2^20, group between 1 and 2^20");
+            }
+            new (self) Order{block, group};
+          },
+          nb::arg("block"), nb::arg("group") = 1)
       .def("of_all", [](const Order& order, std::int64_t n_rows, Rng& rng) {
         if (n_rows < 0) throw nb::value_error("n_rows must not be negative");
         return owned(order.of_all(n_rows, rng));
@@ -163,18 +167,14 @@ void bind_solvers(nb::module_& m) {
       });
 
   bind_run<Dcd>(m, "Dcd", "Dual coordinate descent at work.")
-      .def(nb::init<const ProblemHandle&, const bool&, const bool&, const double&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
+      .def(nb::init<const ProblemHandle&, const bool&, const bool&, const double&, const Order&, const Rng&>(),
+           nb::keep_alive<1, 2>())
       .def("multipliers", [](Run<Dcd>& run) { return owned(std::vector<double>(run.solver().a)); })
-      .def("estimate", [](Run<Dcd>& run) {
-        return std::tuple(run.solver().dual + run.solver().gap, run.solver().dual);
-      });
+      .def("estimate", [](Run<Dcd>& run) { return std::tuple(run.solver().dual + run.solver().gap, run.solver().dual); });
 
   nb::enum_<Sampling>(m, "Sampling").value("iid", Sampling::iid).value("epoch", Sampling::epoch);
   nb::enum_<Bias>(m, "Bias").value("none", Bias::none).value("subgradient", Bias::subgradient).value("exact", Bias::exact);
-  nb::enum_<Output>(m, "Output")
-      .value("last", Output::last)
-      .value("average", Output::average)
-      .value("random", Output::random);
+  nb::enum_<Output>(m, "Output").value("last", Output::last).value("average", Output::average).value("random", Output::random);
   nb::class_<PegasosOptions>(m, "PegasosOptions")
       .def(
           "__init__",

@@ -187,7 +187,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if options:
             solver = as_solver(self.solver)
             if not isinstance(solver, Configuration):
-                raise ValueError(f"{type(solver).__name__} has no options to set: it is not a hinge.solvers.Configuration.")
+                raise ValueError(
+                    f"{type(solver).__name__} has no options to set: it is not a hinge.solvers.Configuration."
+                )
             self.solver = solver.replace(**options)
         return self
 
@@ -243,9 +245,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Floats:
         """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=_DTYPES, order="C", ensure_all_finite=False, reset=False
-        )
+        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, order="C", ensure_all_finite=False, reset=False)
         constant = np.zeros((self.coef_.shape[0], 1))
         scores = as_rows(X).decision(np.hstack([self.coef_, constant]), self.intercept_)
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -254,7 +254,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class of each sample."""
         scores = self.decision_function(X)
         index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
+        labels: npt.NDArray[Any] = self.classes_[index]
+        return labels
 
     def certified_problems(
         self, y: Any, sample_weight: Any
@@ -278,7 +279,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name}={value!r} is not supported, only {allowed[0]!r}: {reason}.")
         check_numbers(C=self.C, tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit)
         if self.intercept not in ("free", "penalized"):
-            raise ValueError(f"intercept must be 'free' or 'penalized' (fit_intercept=False for none), got {self.intercept!r}.")
+            raise ValueError(
+                f"intercept must be 'free' or 'penalized' (fit_intercept=False for none), got {self.intercept!r}."
+            )
         return Intercept("none" if not self.fit_intercept else self.intercept, self.intercept_scaling)  # type: ignore[arg-type]
 
     def _class_factors(self, y: npt.NDArray[Any], weight: Floats) -> Floats:
@@ -357,7 +360,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         states, shape, solver = saved
         now = [(problem.m, problem.n_features) for problem in problems]
         if shape != now or solver != as_solver(self.solver) or None in states:
-            warnings.warn("warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=6)
+            warnings.warn(
+                "warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=6
+            )
             return nothing
         return list(states)
 

@@ -52,7 +52,9 @@ class Blocks:
 
     def __post_init__(self) -> None:
         if not (1 <= self.rows <= 2**20 and 1 <= self.group <= 2**20):
-            raise ValueError(f"Blocks needs rows and group between 1 and 2^20, got rows={self.rows}, group={self.group}.")
+            raise ValueError(
+                f"Blocks needs rows and group between 1 and 2^20, got rows={self.rows}, group={self.group}."
+            )
 
     def native(self) -> _core.Order:
         """The order as the native core takes it."""
@@ -69,5 +71,7 @@ def as_order(order: Order | str | None) -> Order | None:
     if order is None or isinstance(order, Permutation | Blocks):
         return order
     if order not in _BY_NAME:
-        raise ValueError(f"Unknown order {order!r}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...).")
+        raise ValueError(
+            f"Unknown order {order!r}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...)."
+        )
     return _BY_NAME[order]

@@ -191,7 +191,7 @@ def check_numbers(*, C: float, tol: float, max_iter: int, time_limit: float | No
     for name, value in (("C", C), ("tol", tol)):
         if not (isinstance(value, numbers.Real) and 0 < value < math.inf):
             raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-    if not (isinstance(max_iter, numbers.Integral) and max_iter >= 1):
+    if not (isinstance(max_iter, numbers.Integral) and int(max_iter) >= 1):
         raise ValueError(f"max_iter must be an integer of at least 1, got {max_iter!r}.")
     if time_limit is not None and not (isinstance(time_limit, numbers.Real) and time_limit > 0):
         raise ValueError(f"time_limit must be positive (seconds) or None, got {time_limit!r}.")
@@ -210,13 +210,13 @@ def check_weights(sample_weight: Any, X: Any) -> Floats:
 
 def seed_of(random_state: Any) -> int:
     """An integer seed: given, or drawn from a RandomState."""
-    if isinstance(random_state, numbers.Integral) and random_state >= 0:
+    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 
 
 def warn_unless_converged(outcomes: list[Outcome], options: Options, rows: _core.Rows, stacklevel: int) -> None:
-    """One ConvergenceWarning for all problems: the gap reached, and what to do. `stacklevel` points to the user's line."""
+    """One ConvergenceWarning for all problems: the gap reached, and what to do; `stacklevel` finds the user's line."""
     missed = [outcome for outcome in outcomes if outcome.status != "converged"]
     if not missed:
         return

@@ -146,8 +146,8 @@ class Face {
   }
 
   /// Solve for delta and b; false where the system is of no use.
-  static bool direction(const Problem& problem, const DualIterate& run, const std::vector<double>& gram, const std::vector<double>& y,
-                        std::vector<double> r, std::vector<double>& delta, double& b) {
+  static bool direction(const Problem& problem, const DualIterate& run, const std::vector<double>& gram,
+                        const std::vector<double>& y, std::vector<double> r, std::vector<double>& delta, double& b) {
     const std::size_t n = y.size();
     std::vector<double> ridged = gram;
     double largest = 0.0;
@@ -206,7 +206,8 @@ class Face {
     }
   }
 
-  static void leave(const Problem& problem, const DualIterate& run, std::vector<std::int64_t>& free, std::vector<double>& gram) {
+  static void leave(const Problem& problem, const DualIterate& run, std::vector<std::int64_t>& free,
+                    std::vector<double>& gram) {
     const std::size_t n = free.size();
     std::vector<std::size_t> stay;
     for (std::size_t i = 0; i < n; ++i) {

@@ -26,9 +26,9 @@ class Poll {
 
   /// From a century on there is no deadline: the clock could not hold it.
   void set_deadline(double seconds_from_now) {
-    deadline_ = seconds_from_now < 3e9 ? Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(
-                                             std::max(seconds_from_now, 0.0) * 1e9))
-                                       : Clock::time_point::max();
+    deadline_ = seconds_from_now < 3e9
+                    ? Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(seconds_from_now, 0.0) * 1e9))
+                    : Clock::time_point::max();
   }
 
   /// True when the caller must return at once; it stays true.

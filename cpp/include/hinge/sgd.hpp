@@ -98,7 +98,8 @@ struct Sgd {
   /// False when stopped by the poll: the counts are then those of an unfinished epoch.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const auto visit = presentation == Presentation::random ? draws(problem.size(), problem.size(), rng) : order.of_all(problem.size(), rng, poll);
+    const auto visit = presentation == Presentation::random ? draws(problem.size(), problem.size(), rng)
+                                                            : order.of_all(problem.size(), rng, poll);
     if (visit.empty()) return false;
     const std::int64_t l = multiplicity(++epoch);
     const auto n = static_cast<std::int64_t>(visit.size());
@@ -120,7 +121,8 @@ struct Sgd {
   void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
     if (t == 0) return;
     for (std::size_t j = 0; j < a.size(); ++j) weights[j] = a[j] / threshold(problem);
-    for (std::size_t k = 0; k < counts.size(); ++k) multipliers[k] = problem.cost[k] * (static_cast<double>(counts[k]) / T_eff());
+    for (std::size_t k = 0; k < counts.size(); ++k)
+      multipliers[k] = problem.cost[k] * (static_cast<double>(counts[k]) / T_eff());
   }
 
  private:

@@ -32,6 +32,6 @@ def as_solver(solver: Solver | str) -> Solver:
         return _BY_NAME[solver]
     if isinstance(solver, str | type) or not (hasattr(solver, "start") or hasattr(solver, "train")):
         raise ValueError(
-            f"Unknown solver {solver!r}: choose one of {solver_names()}, or pass a configuration such as Pegasos(k=100)."
+            f"Unknown solver {solver!r}: choose one of {solver_names()}, or a configuration such as Pegasos(k=100)."
         )
     return solver

@@ -20,7 +20,7 @@ Bias = Literal["subgradient", "exact"]
 
 @dataclass(frozen=True)
 class Pegasos(Configuration):
-    """Stochastic subgradient steps with step size ``1 / (lambda t)``, and projection onto a ball that holds the optimum.
+    """Stochastic subgradient steps of size ``1 / (lambda t)``, and projection onto a ball that holds the optimum.
 
     Step t draws k rows, takes those with ``y (w.x + b) < 1`` and sets
     ``w <- (1 - 1/t) w + 1/(lambda t k) sum y_i x_i``, then scales w back to ``|w| <= 1/sqrt(lambda)``.
@@ -71,7 +71,9 @@ class Pegasos(Configuration):
         if not (isinstance(self.k, Integral) and self.k >= 1):
             raise ValueError(f"k must be an integer of at least 1, got {self.k!r}.")
         if self.bias == "exact" and self.k == 1:
-            raise ValueError("bias='exact' fits b to the k rows of a step: with k=1 there is never a loss. Choose a large k.")
+            raise ValueError(
+                "bias='exact' fits b to the k rows of a step: with k=1 there is never a loss. Choose a large k."
+            )
         choices = {"sampling": Sampling, "start_at": Start, "output": Output, "bias": Bias}
         for name, kind in choices.items():
             if getattr(self, name) not in get_args(kind):
@@ -95,9 +97,7 @@ class Pegasos(Configuration):
             output=getattr(_core.Output, self.output),
             random_start=self.start_at == "random",
         )
-        native = _core.Pegasos(
-            problem.native, options, (order or Permutation()).native(), _core.Rng(list(stream))
-        )
+        native = _core.Pegasos(problem.native, options, (order or Permutation()).native(), _core.Rng(list(stream)))
         return PegasosRun(native, poll)
 
 

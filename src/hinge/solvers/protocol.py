@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from hinge import _core
 from hinge.certificate import Point
@@ -63,8 +63,11 @@ class Solver(Protocol):
     otherwise (None: it draws its rows itself, and takes no order).
     """
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]]
-    default_order: ClassVar[Order | None]
+    @property
+    def intercepts(self) -> tuple[InterceptKind, ...]: ...
+
+    @property
+    def default_order(self) -> Order | None: ...
 
     def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> Run:
         """Begin a run. Random numbers must come from `stream` only."""
@@ -105,6 +108,8 @@ class NativeRun:
         try:
             self._native.restore(state)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ValueError(f"The saved state does not fit this problem and {type(self).__name__}: {error!r}.") from error
+            raise ValueError(
+                f"The saved state does not fit this problem and {type(self).__name__}: {error!r}."
+            ) from error
         if not same_problem:
             self._native.rebuild(self._poll)
