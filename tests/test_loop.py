@@ -93,6 +93,10 @@ class Signalled:
         return time.perf_counter() - self.sent
 
 
+# Seconds: a run that misses its signal fails soon, not in an hour.
+SAFETY_NET = 6.0
+
+
 class OutOfTime(Exception):
     pass
 
@@ -145,8 +149,8 @@ def test_solve_returns_a_certified_model_after_an_interrupt(intercept) -> None:
 def test_fit_stores_the_model_and_raises_again(classes, n_jobs) -> None:
     rows, labels = make(5000, classes=classes)
     solver = Signalled(signal.SIGINT)
-    model = LinearSVC(solver=solver, n_jobs=n_jobs, store_dual=True)
-    with pytest.raises(KeyboardInterrupt):
+    model = LinearSVC(solver=solver, n_jobs=n_jobs, store_dual=True, time_limit=SAFETY_NET)
+    with unconverged(), pytest.raises(KeyboardInterrupt):
         model.fit(rows, labels)
     assert solver.waited < 1.5, f"fit returned {solver.waited:.1f} s after Ctrl-C"
     assert model.status_ == "interrupted"
@@ -156,12 +160,21 @@ def test_fit_stores_the_model_and_raises_again(classes, n_jobs) -> None:
     verify(model, rows, labels)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_interrupt_is_noticed_where_signals_do_not_end_system_calls(n_jobs) -> None:
+    # Some libraries (polars) set SA_RESTART for SIGINT: a blocking wait in Python then sleeps through Ctrl-C.
+    signal.siginterrupt(signal.SIGINT, False)
+    try:
+        test_fit_stores_the_model_and_raises_again(3, n_jobs)
+    finally:
+        signal.siginterrupt(signal.SIGINT, True)
+
+
 @pytest.mark.parametrize(("classes", "n_jobs"), [(2, None), (3, None), (3, 2)])
 def test_exception_of_another_signal_handler_ends_the_run_and_propagates(classes, n_jobs) -> None:
     rows, labels = make(5000, classes=classes)
     solver = Signalled(signal.SIGALRM)
-    # A safety net, so that a run that does not stop fails in seconds, not in an hour.
-    model = LinearSVC(solver=solver, n_jobs=n_jobs, time_limit=6)
+    model = LinearSVC(solver=solver, n_jobs=n_jobs, time_limit=SAFETY_NET)
     with handler(signal.SIGALRM, raise_out_of_time), unconverged(), pytest.raises(OutOfTime):
         model.fit(rows, labels)
     assert solver.waited < 1.5, f"fit returned {solver.waited:.1f} s after the alarm"
@@ -171,7 +184,7 @@ def test_exception_of_another_signal_handler_ends_the_run_and_propagates(classes
 def test_solve_raises_what_a_signal_handler_raised() -> None:
     solver = Signalled(signal.SIGALRM)
     with handler(signal.SIGALRM, raise_out_of_time), unconverged(), pytest.raises(OutOfTime):
-        solve(X, y, solver=solver, time_limit=6)
+        solve(X, y, solver=solver, time_limit=SAFETY_NET)
     assert solver.waited < 1.5
 
 

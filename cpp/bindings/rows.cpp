@@ -222,7 +222,7 @@ void bind_rows(nb::module_& m) {
   cls.def("column_squares", &column_squares, "sum_i x_ij^2 of every column, without the constant feature.");
   cls.def("__len__", &RowsHandle::size);
   cls.def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
-  cls.def_prop_ro("squared_norms", &RowsHandle::squared_norms, "|[x, rho]|^2 of every row (a copy).");
+  cls.def_prop_ro("squared_norms", &RowsHandle::squared_norms, nb::rv_policy::automatic, "|[x, rho]|^2 of every row (a copy).");
   cls.def("decision", &decision, nb::arg("weights"), nb::arg("intercept"),
           "w.x_i + b for every row and every row of `weights` (n_features + 1 columns).");
   cls.def(

@@ -235,7 +235,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"LinearSVC needs samples of at least 2 classes, but y has one class only: {self.classes_[0]!r} "
                 "(rows of zero weight do not count)."
             )
-        selection = Selection.make(rows, self.C * weight * self._class_factors(y, weight), intercept)
+        self._settings = (self.C, self.class_weight, intercept)  # for verify, whatever is set later
+        selection = Selection.make(rows, self.C * weight * self._class_factors(self.class_weight, y, weight), intercept)
         problems = [Problem(selection, signs) for signs in self._signs(y)]
         options = self._options()
         outcomes = self._train(problems, options)
@@ -264,10 +265,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         y = np.asarray(y)
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        cost = self.C * weight * self._class_factors(y, weight)
+        C, class_weight, intercept = self._settings
+        cost = C * weight * self._class_factors(class_weight, y, weight)
         duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
         return [
-            (coef, float(b), a, signs.astype(np.float64), cost, self._checked_intercept())
+            (coef, float(b), a, signs.astype(np.float64), cost, intercept)
             for coef, b, a, signs in zip(self.coef_, self.intercept_, duals, self._signs(y), strict=True)
         ]
 
@@ -284,17 +286,17 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return Intercept("none" if not self.fit_intercept else self.intercept, self.intercept_scaling)  # type: ignore[arg-type]
 
-    def _class_factors(self, y: npt.NDArray[Any], weight: Floats) -> Floats:
+    def _class_factors(self, class_weight: Any, y: npt.NDArray[Any], weight: Floats) -> Floats:
         """The class weight of every row."""
-        if self.class_weight is None:
+        if class_weight is None:
             return np.ones(y.size)
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {self.class_weight!r}.")
+        if isinstance(class_weight, str):
+            if class_weight != "balanced":
+                raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
             totals = [weight[y == label].sum() for label in self.classes_]
             by_class = dict(zip(self.classes_.tolist(), weight.sum() / (len(totals) * np.array(totals)), strict=True))
         else:
-            by_class = dict(self.class_weight)
+            by_class = dict(class_weight)
             unknown = set(by_class) - set(self.classes_.tolist())
             if unknown:
                 raise ValueError(f"class_weight names classes that are not in y: {sorted(map(repr, unknown))}.")
@@ -340,11 +342,13 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = min(effective_n_jobs(self.n_jobs), len(problems))
         if n_threads == 1:
             return [fit_one(k) for k in range(len(problems))]
+        raised: BaseException | None = None
         with ThreadPoolExecutor(n_threads) as pool:
             futures = [pool.submit(fit_one, k) for k in range(len(problems))]
-            raised: BaseException | None = None
             try:
-                wait(futures)
+                # Short waits: where signals do not end system calls, a long one would not notice Ctrl-C.
+                while wait(futures, timeout=0.1).not_done:
+                    pass
             except BaseException as error:  # whatever a signal handler raises
                 raised = error
                 if options.flag is not None:
@@ -359,7 +363,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return nothing
         states, shape, solver = saved
         now = [(problem.m, problem.n_features) for problem in problems]
-        if shape != now or solver != as_solver(self.solver) or None in states:
+        if None in states or shape != now or solver != as_solver(self.solver):
             warnings.warn(
                 "warm_start: the rows, features, classes or solver have changed; starting afresh.", stacklevel=6
             )

@@ -18,7 +18,7 @@ from hinge.stopping import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, S
 # A native call should read about this many rows: tiny problems get several epochs per call.
 _ROWS_PER_CALL = 4096
 # What the loop adds to the state of a solver: which problem it was, and where in the schedule of evaluations.
-_OURS = ("fingerprint", "epochs", "touched", "evaluated")
+_OURS: dict[str, type] = {"fingerprint": int, "epochs": int, "touched": int, "evaluated": int, "trust": float}
 
 
 @runtime_checkable
@@ -35,7 +35,13 @@ def train(problem: Problem, solver: Solver | Composite, options: Options) -> Out
     if isinstance(solver, Composite):
         return solver.train(problem, options, train)
     _refuse_unsupported(problem, solver, options)
-    return _Training(problem, solver, options).run()
+    try:
+        training = _Training(problem, solver, options)
+    except KeyboardInterrupt as interrupt:  # before there was anything to lose
+        model, bound = trivial(problem)
+        certificate = Certificate(model.value, bound.value)
+        return Outcome(model.w, model.b, bound.multipliers, certificate, (), "interrupted", 0, None, interrupt)
+    return training.run()
 
 
 def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
@@ -86,7 +92,7 @@ class _Training:
         refine = getattr(solver, "refines_tiny", False) and problem.m <= TINY
         self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
         self.schedule = Schedule(
-            problem.m, self.target, getattr(solver, "comparison", 1.0), BUDGET if refine else UNPROMPTED
+            problem.m, self.target, getattr(solver, "comparison", None), BUDGET if refine else UNPROMPTED
         )
         self.stagnation = Stagnation(options.tol)
         self.best = _Best(*trivial(problem))
@@ -164,6 +170,7 @@ class _Training:
             return "converged"
         if self.stagnation.reached(certificate, self.best.rounding):
             return "stalled"
+        self.schedule.failed(estimate, certificate)
         if isinstance(self.run_, Checked):
             self.run_.not_yet()
         return None
@@ -181,7 +188,7 @@ class _Training:
             raise TypeError(f"{type(self.run_).__name__} cannot be resumed: it has no state() and restore(state).")
         state = dict(self.options.state or {})
         try:
-            ours = {key: int(state.pop(key)) for key in _OURS}
+            ours = {key: kind(state.pop(key)) for key, kind in _OURS.items()}
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"This is not the state of a Solution: {error!r}.") from error
         same = not self.options.warm and ours["fingerprint"] == self.problem.fingerprint()
@@ -189,11 +196,14 @@ class _Training:
         if same:
             self.earlier, self.touched = ours["epochs"], ours["touched"]
             self.schedule.evaluated(ours["evaluated"])
+            self.schedule.trust = ours["trust"]
 
     def _state(self) -> dict[str, Any] | None:
         if not isinstance(self.run_, Resumable):
             return None
-        ours = (self.problem.fingerprint(), self.earlier + self.epoch, self.touched, self.schedule.rows_evaluated)
+        schedule = self.schedule
+        epochs = self.earlier + self.epoch
+        ours = (self.problem.fingerprint(), epochs, self.touched, schedule.rows_evaluated, schedule.trust)
         return {**self.run_.state(), **dict(zip(_OURS, ours, strict=True))}
 
     def _look(self, poll: _core.Poll, estimate: tuple[float, float] | None = None, count: bool = False) -> bool:

@@ -20,16 +20,18 @@ class Schedule:
     """Decides after an epoch whether to compute the exact objective. Depends on rows read, never on the clock.
 
     A solver without estimates is evaluated as often as the budget allows. With estimates, an evaluation is due when
-    they are within `comparison` times the tolerance (the coefficient f of the SGD paper); a few more are made in case
-    the estimates are wrong, and for the record.
+    they are within `comparison` times the tolerance: a number (the coefficient f of the SGD paper, whose rule this is),
+    or None to learn it from evaluations that were made too early; then a few more are made, in case the estimates are
+    wrong and for the record.
     """
 
-    def __init__(self, m: int, tol: float, comparison: float, unprompted: float = UNPROMPTED) -> None:
+    def __init__(self, m: int, tol: float, comparison: float | None, unprompted: float = UNPROMPTED) -> None:
         self._m = m
         self._unprompted = unprompted
         self._tol = tol
         self._comparison = comparison
         self.rows_evaluated = 0
+        self.trust = 1.0
 
     def due(self, touched: int, estimate: tuple[float, float] | None) -> bool:
         """Whether to evaluate now, with `touched` rows read so far by training."""
@@ -37,8 +39,16 @@ class Schedule:
         if estimate is None:
             return whole <= BUDGET * touched
         primal, dual = estimate
-        seems_done = primal - dual <= self._comparison * self._tol * dual
-        return whole <= self._unprompted * touched or (seems_done and self.rows_evaluated <= BUDGET * touched)
+        comparison = self.trust if self._comparison is None else self._comparison
+        seems_done = primal - dual <= comparison * self._tol * dual
+        unprompted = self._comparison is None and whole <= self._unprompted * touched
+        return unprompted or (seems_done and self.rows_evaluated <= BUDGET * touched)
+
+    def failed(self, estimate: tuple[float, float] | None, certificate: Certificate) -> None:
+        """Learn from an evaluation that was made too early: how far the estimate was below the exact gap."""
+        if self._comparison is None and estimate is not None and estimate[1] > 0:
+            seemed = (estimate[0] - estimate[1]) / estimate[1]
+            self.trust = min(max(seemed / certificate.relative_gap, 0.1), 1.0)
 
     def evaluated(self, rows: int) -> None:
         """Count the rows that an evaluation has read."""

@@ -13,7 +13,8 @@
 //
 // Free intercept: single coordinates cannot move along sum a_i y_i = 0, so the constraint is handled by the method of
 // multipliers. b is the multiplier; the penalty kappa/2 (sum a_i y_i)^2 acts like a constant feature sqrt(kappa):
-// q_i = |x_i|^2 + kappa, and b moves by kappa (change of a_i) y_i at each step, and by kappa sum a_i y_i after each epoch.
+// q_i = |x_i|^2 + kappa, and b moves by kappa (change of a_i) y_i at each step, and by up to kappa sum a_i y_i after each
+// epoch.
 //
 // Polish: now and then all free multipliers move at once (face.hpp).
 //
@@ -42,22 +43,24 @@ namespace hinge {
 struct Dcd : DualIterate {
   Order order;
   Rng rng;
-  double kappa;
   bool shrinking;
   bool polish;
 
   double last_residue = 0.0;         // after the epoch before
+  double rate = 1.0;                 // of the multiplier b, relative to kappa
   std::vector<std::int64_t> active;  // ascending
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
   double shrink_below = -kInfinity;  // a row at a = C leaves when its gradient is below
   double gap = kInfinity;            // estimate of the last epoch
   double full_share = kInfinity;     // the rows' part of it, in the last epoch over all rows
+  std::int64_t epochs_shrunk = 0;    // since the last epoch over all rows
   double credit = 0.0;               // rows read since the last climb on the face, less what that cost
   std::int64_t touched = 0;          // rows read
 
   Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double penalty, Order row_order,
       Rng random)
-      : order(row_order), rng(random), kappa(penalty), shrinking(with_shrinking), polish(with_polish) {
+      : order(row_order), rng(random), shrinking(with_shrinking), polish(with_polish) {
+    kappa = penalty;
     a.resize(static_cast<std::size_t>(problem.size()));
     w.resize(static_cast<std::size_t>(n_features) + 1);
     activate_all();
@@ -71,12 +74,15 @@ struct Dcd : DualIterate {
     field("b", b);
     field("residue", residue);
     field("last_residue", last_residue);
+    field("rate", rate);
     field("active", active);
     field("shrink_above", shrink_above);
     field("shrink_below", shrink_below);
     field("gap", gap);
     field("full_share", full_share);
+    field("epochs_shrunk", epochs_shrunk);
     field("dual", dual);
+    field("summit", summit);
     field("credit", credit);
   }
 
@@ -118,7 +124,12 @@ struct Dcd : DualIterate {
     std::int64_t stored = 0;
     const auto n = static_cast<std::int64_t>(visit.size());
     for (std::int64_t step = 0; step < n; ++step) {
-      if (step + kPrefetchDistance < n) rows.prefetch(visit[step + kPrefetchDistance]);
+      if (step + kPrefetchDistance < n) {
+        const std::int64_t next = visit[step + kPrefetchDistance];
+        rows.prefetch(next);
+        __builtin_prefetch(&a[next]);
+        __builtin_prefetch(&problem.cost[next]);
+      }
       const std::int64_t i = visit[step];
       stored += rows.stored(i);
       const double g = problem.y[i] * (rows.dot(i, w) + b) - 1.0;
@@ -137,13 +148,16 @@ struct Dcd : DualIterate {
     const bool full = active.size() == a.size();
     remove(leaving);
     // Rows left out cannot answer a move of b: without them the multiplier only moves while that helps.
-    if (full || std::abs(residue) < std::abs(last_residue)) b += kappa * residue;
+    // A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it settles.
+    rate = residue * last_residue < 0.0 ? 0.5 * rate : std::min(1.0, 1.5 * rate);
+    if (full || std::abs(residue) < std::abs(last_residue)) b += rate * kappa * residue;
     last_residue = residue;
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
     gap = share + (1.0 + std::abs(b)) * std::abs(residue) * (kappa > 0.0 ? 1.0 : 0.0);
+    epochs_shrunk = full ? 0 : epochs_shrunk + 1;
     if (full) full_share = share;
-    if (!full && share <= kSettled * full_share) activate_all();
+    if (!full && (share <= kSettled * full_share || (kappa > 0.0 && epochs_shrunk >= kMostShrunk))) activate_all();
     if (polish) climb(rows, problem, n, stored, poll);
     return true;
   }
@@ -151,6 +165,8 @@ struct Dcd : DualIterate {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kSettled = 0.1;
+  static constexpr std::int64_t kFew = 1000;       // rows: so few that steps on the face cost nothing
+  static constexpr std::int64_t kMostShrunk = 50;  // epochs without all rows while b moves
 
   bool leaves(const Problem& problem, std::int64_t i, double g) const {
     return (a[i] == 0.0 && g > shrink_above) || (a[i] == problem.cost[i] && g < shrink_below);
@@ -185,7 +201,8 @@ struct Dcd : DualIterate {
     const double one_step = f + f * f * f / (3.0 * per_row);
     if (credit < 0.5 * f * f + one_step) return;
     const double affordable = 4.0 * credit / one_step;
-    Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, std::min(f, 100.0), 400.0)), poll);
+    const double at_least = m <= kFew ? std::min(f, 100.0) : 1.0;
+    Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, at_least, 400.0)), poll);
     credit = 0.0;
   }
 

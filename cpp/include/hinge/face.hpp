@@ -2,13 +2,20 @@
 // A Newton step on the face of the box: all free multipliers (0 < a_i < C_i) at once, the others fixed.
 //
 // Coordinate steps find out quickly which multipliers are free, but crawl when the free rows are nearly dependent. On
-// the face D is quadratic, and its maximum solves a linear system in the free multipliers F and, if free, in b:
+// the face D is quadratic, and so is D - b s - kappa/2 s^2 with s = sum_i a_i y_i, which coordinate steps climb when the
+// intercept is free. With K_ij = y_i y_j x_i.x_j and r_i = 1 - y_i w.x_i (i, j in F, the free multipliers) its maximum is at
 //
-//   K delta + y b = r,   y . delta = -sum_i a_i y_i,      K_ij = y_i y_j x_i.x_j,   r_i = 1 - y_i w.x_i   (i, j in F)
+//   (K + kappa y y') delta = r - b y.
 //
 // The step goes as far along delta as the box allows; a multiplier that meets its bound leaves F, and the rest is solved
-// again. D never falls. A ridge of rounding size makes the Cholesky factor exist where rows are dependent: delta is then
-// huge along the dependent directions and ends at a bound, where the maximum is.
+// again. A ridge of rounding size makes the Cholesky factor exist where rows are dependent: delta is then huge along the
+// dependent directions and ends at a bound, where the maximum is.
+//
+// With a free intercept the multiplier b would still need many rounds. So the maximum of D on s = 0 is tried first,
+//
+//   K delta + y b = r,   y . delta = -s,
+//
+// and taken if it lies inside the box and above all such points before (`summit`), which rules out going in circles.
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +36,8 @@ struct DualIterate {
   double b = 0.0;
   double residue = 0.0;  // sum a_i y_i
   double dual = 0.0;     // D(a)
+  double kappa = 0.0;    // penalty of the residue; 0 without a free intercept
+  double summit = 0.0;   // the largest D reached at the maximum of a face with residue 0
 };
 
 /// Dense symmetric positive definite systems: lower Cholesky factor, row by row.
@@ -128,57 +137,86 @@ class Face {
       y[i] = problem.y[free[i]];
       r[i] = 1.0 - y[i] * rows.dot(free[i], run.w);
     }
-    double b = run.b;
-    std::vector<double> delta;
-    if (!direction(problem, run, gram, y, r, delta, b)) return true;
-
-    double length = 1.0;  // the longest step inside the box
-    for (std::size_t i = 0; i < n; ++i) {
-      const double room = delta[i] > 0.0 ? problem.cost[free[i]] - run.a[free[i]] : run.a[free[i]];
-      if (std::abs(delta[i]) * length > room) length = room / std::abs(delta[i]);
+    const Cholesky factor(penalised(gram, y, run.kappa), n);
+    if (!factor.ok()) return true;
+    if (problem.free_intercept) {
+      const auto [delta, b] = balanced(factor, run, y, r);
+      if (longest_step(problem, run, free, delta) == 1.0 && run.dual + gain(gram, r, delta) > run.summit) {
+        move(rows, problem, run, free, gram, y, r, delta, 1.0);
+        run.b = b;
+        run.summit = run.dual;
+        return true;
+      }
     }
+    std::vector<double> uphill(n);
+    for (std::size_t i = 0; i < n; ++i) uphill[i] = r[i] - y[i] * run.b;
+    const std::vector<double> delta = factor.solve(std::move(uphill));
+    const double length = longest_step(problem, run, free, delta);
     if (!(length > 0.0)) return true;
     move(rows, problem, run, free, gram, y, r, delta, length);
-    if (problem.free_intercept) run.b += length * (b - run.b);
     if (length == 1.0) return true;
     leave(problem, run, free, gram);
     return false;
   }
 
-  /// Solve for delta and b; false where the system is of no use.
-  static bool direction(const Problem& problem, const DualIterate& run, const std::vector<double>& gram,
-                        const std::vector<double>& y, std::vector<double> r, std::vector<double>& delta, double& b) {
+  /// K + kappa y y', with the ridge.
+  static std::vector<double> penalised(std::vector<double> gram, const std::vector<double>& y, double kappa) {
     const std::size_t n = y.size();
-    std::vector<double> ridged = gram;
     double largest = 0.0;
     for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, gram[i * n + i]);
-    if (!(largest > 0.0)) return false;
-    for (std::size_t i = 0; i < n; ++i) ridged[i * n + i] += 1e-13 * static_cast<double>(n) * largest;
-    if (problem.free_intercept) {
-      // Adding a multiple of the constraint to the equations changes no solution, and makes the matrix of full rank where
-      // the rows [x, 1] are independent and the rows x are not.
-      for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < n; ++j) ridged[i * n + j] += largest * y[i] * y[j];
-        r[i] -= largest * run.residue * y[i];
-      }
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) gram[i * n + j] += kappa * y[i] * y[j];
+      gram[i * n + i] += 1e-13 * static_cast<double>(n) * largest;
     }
-    const Cholesky factor(std::move(ridged), n);
-    if (!factor.ok()) return false;
-    if (problem.free_intercept) {
-      const std::vector<double> along_r = factor.solve(r);
-      const std::vector<double> along_y = factor.solve(y);
-      double numerator = run.residue;
-      double denominator = 0.0;
-      for (std::size_t i = 0; i < n; ++i) {
-        numerator += y[i] * along_r[i];
-        denominator += y[i] * along_y[i];
-      }
-      if (!(denominator > 0.0)) return false;
-      b = numerator / denominator;
-      for (std::size_t i = 0; i < n; ++i) r[i] -= y[i] * b;
+    return gram;
+  }
+
+  struct Balanced {
+    std::vector<double> delta;
+    double b;
+  };
+
+  /// The maximum of the face on sum_i a_i y_i = 0. The penalty vanishes there; it makes the matrix of full rank where the
+  /// rows [x, 1] are independent and the rows x are not.
+  static Balanced balanced(const Cholesky& factor, const DualIterate& run, const std::vector<double>& y,
+                           std::vector<double> r) {
+    const std::size_t n = y.size();
+    for (std::size_t i = 0; i < n; ++i) r[i] -= run.kappa * run.residue * y[i];
+    const std::vector<double> along_r = factor.solve(r);
+    const std::vector<double> along_y = factor.solve(y);
+    double numerator = run.residue;
+    double denominator = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      numerator += y[i] * along_r[i];
+      denominator += y[i] * along_y[i];
     }
-    delta = factor.solve(std::move(r));
-    return std::all_of(delta.begin(), delta.end(), [](double x) { return std::isfinite(x); });
+    const double b = numerator / denominator;
+    for (std::size_t i = 0; i < n; ++i) r[i] -= y[i] * b;
+    return {factor.solve(std::move(r)), b};
+  }
+
+  /// How far along delta the box reaches, at most 1; 0 where delta is of no use.
+  static double longest_step(const Problem& problem, const DualIterate& run, const std::vector<std::int64_t>& free,
+                             const std::vector<double>& delta) {
+    double length = 1.0;
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      if (!std::isfinite(delta[i])) return 0.0;
+      const double room = delta[i] > 0.0 ? problem.cost[free[i]] - run.a[free[i]] : run.a[free[i]];
+      if (std::abs(delta[i]) * length > room) length = room / std::abs(delta[i]);
+    }
+    return length;
+  }
+
+  /// What a change of the free multipliers adds to D.
+  static double gain(const std::vector<double>& gram, const std::vector<double>& r, const std::vector<double>& change) {
+    const std::size_t n = r.size();
+    double sum = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      double curvature = 0.0;
+      for (std::size_t j = 0; j < n; ++j) curvature += gram[i * n + j] * change[j];
+      sum += change[i] * (r[i] - 0.5 * curvature);
+    }
+    return sum;
   }
 
   template <Rows R>
@@ -197,13 +235,10 @@ class Face {
       change[i] = next - a;
       run.a[free[i]] = next;
       run.residue += change[i] * y[i];
+      run.b += run.kappa * change[i] * y[i];
       rows.add(free[i], change[i] * y[i], run.w);
     }
-    for (std::size_t i = 0; i < n; ++i) {
-      double curvature = 0.0;
-      for (std::size_t j = 0; j < n; ++j) curvature += gram[i * n + j] * change[j];
-      run.dual += change[i] * (r[i] - 0.5 * curvature);
-    }
+    run.dual += gain(gram, r, change);
   }
 
   static void leave(const Problem& problem, const DualIterate& run, std::vector<std::int64_t>& free,

@@ -21,6 +21,8 @@ from hinge._reference.order import Order
 from hinge._reference.problem import Problem, squared_norm
 from hinge._reference.rng import Rng
 
+FEW = 1000  # rows: so few that steps on the face cost nothing
+MOST_SHRUNK = 50  # epochs without all rows while b moves
 SETTLED = 0.1  # the active rows are settled when this part of the gap is left
 
 
@@ -33,11 +35,13 @@ class Dcd(face.DualIterate):
         self.shrinking = shrinking
         self.polish = polish
         self.kappa = kappa
+        self.rate = 1.0  # of the multiplier b, relative to kappa
         self.order = order
         self.rng = rng
         self.last_residue = 0.0  # after the epoch before
         self.gap = math.inf  # estimate of the last epoch
         self.full_share = math.inf  # the rows' part of it, in the last epoch over all rows
+        self.epochs_shrunk = 0  # since the last epoch over all rows
         self.credit = 0.0  # rows read since the last climb on the face
         self.activate_all()
 
@@ -79,15 +83,18 @@ class Dcd(face.DualIterate):
         full = len(self.active) == self.problem.m
         self.active = [i for i in self.active if i not in leaving]
         # Rows left out cannot answer a move of b: without them the multiplier only moves while that helps.
+        # A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it settles.
+        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
         if full or abs(self.residue) < abs(self.last_residue):
-            self.b += self.kappa * self.residue
+            self.b += self.rate * self.kappa * self.residue
         self.last_residue = self.residue
         self.shrink_above = highest if highest > 0.0 else math.inf
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
         self.gap = share + ((1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else 0.0)
+        self.epochs_shrunk = 0 if full else self.epochs_shrunk + 1
         if full:
             self.full_share = share
-        elif share <= SETTLED * self.full_share:
+        elif share <= SETTLED * self.full_share or (self.kappa > 0.0 and self.epochs_shrunk >= MOST_SHRUNK):
             self.activate_all()
         if self.polish:
             self._climb(visit)
@@ -118,5 +125,6 @@ class Dcd(face.DualIterate):
         one_step = f + f * f * f / (3.0 * per_row)
         if self.credit >= 0.5 * f * f + one_step:
             affordable = 4.0 * self.credit / one_step
-            face.climb(self.problem, self, int(min(max(affordable, min(f, 100.0)), 400.0)))
+            at_least = min(f, 100.0) if m <= FEW else 1.0
+            face.climb(self.problem, self, int(min(max(affordable, at_least), 400.0)))
             self.credit = 0.0

@@ -1,13 +1,20 @@
 """A Newton step on the face of the box: all free multipliers (0 < a_i < C_i) at once, the others fixed.
 
 Coordinate steps find out quickly which multipliers are free, but crawl when the free rows are nearly dependent. On the
-face D is quadratic, and its maximum solves a linear system in the free multipliers F and, if free, in b::
+face D - b s - kappa/2 s^2 with s = sum_i a_i y_i is quadratic. With K_ij = y_i y_j x_i.x_j and r_i = 1 - y_i w.x_i
+(i, j in F, the free multipliers) its maximum is at::
 
-    K delta + y b = r,   y . delta = -sum_i a_i y_i,      K_ij = y_i y_j x_i.x_j,   r_i = 1 - y_i w.x_i   (i, j in F)
+    (K + kappa y y') delta = r - b y
 
 The step goes as far along delta as the box allows; a multiplier that meets its bound leaves F, and the rest is solved
-again. D never falls. A ridge of rounding size makes the Cholesky factor exist where rows are dependent: delta is then
-huge along the dependent directions and ends at a bound, where the maximum is.
+again. A ridge of rounding size makes the Cholesky factor exist where rows are dependent: delta is then huge along the
+dependent directions and ends at a bound, where the maximum is.
+
+With a free intercept the maximum of D on s = 0 is tried first::
+
+    K delta + y b = r,   y . delta = -s
+
+and taken if it lies inside the box and above all such points before (`summit`), which rules out going in circles.
 """
 
 from __future__ import annotations
@@ -32,6 +39,8 @@ class DualIterate:
     b: float = 0.0
     residue: float = 0.0  # sum a_i y_i
     dual: float = 0.0  # D(a)
+    kappa: float = 0.0  # penalty of the residue; 0 without a free intercept
+    summit: float = 0.0  # the largest D reached at the maximum of a face with residue 0
 
 
 class Cholesky:
@@ -100,70 +109,73 @@ def _climb_once(problem: Problem, run: DualIterate, free: list[int], K: Floats) 
     """One step. True when there is nothing more to climb; otherwise at least one multiplier has met its bound."""
     y = np.array([float(problem.y[i]) for i in free])
     r = np.array([1.0 - problem.y[i] * problem.rows.dot(i, run.w) for i in free])
-    found = _direction(problem, run, K, y, r)
-    if found is None:
+    largest = max(0.0, float(K.diagonal().max()))
+    factor = Cholesky(K + run.kappa * y[:, None] * y[None, :] + np.diag(np.full(len(y), 1e-13 * len(y) * largest)))
+    if not factor.ok:
         return True
-    delta, b = found
-    length = 1.0  # the longest step inside the box
+    if problem.free_intercept:
+        delta, b = _balanced(factor, run, y, r)
+        inside = _longest_step(problem, run, free, delta) == 1.0
+        if inside and run.dual + _gain(K, r, delta) > run.summit:
+            _move(problem, run, free, K, r, delta, False)
+            run.b = b
+            run.summit = run.dual
+            return True
+    delta = factor.solve(r - y * run.b)
+    length = _longest_step(problem, run, free, delta)
+    if not length > 0.0:
+        return True
+    _move(problem, run, free, K, r, length * delta, length < 1.0)
+    return length == 1.0
+
+
+def _balanced(factor: Cholesky, run: DualIterate, y: Floats, r: Floats) -> tuple[Floats, float]:
+    """The maximum of the face on s = 0, delta eliminated: (y . A^-1 y) b = y . A^-1 r + s with A = K + kappa y y'."""
+    r = r - run.kappa * run.residue * y
+    numerator, denominator = run.residue, 0.0
+    for y_i, along_r, along_y in zip(y.tolist(), factor.solve(r).tolist(), factor.solve(y).tolist(), strict=True):
+        numerator += y_i * along_r
+        denominator += y_i * along_y
+    b = numerator / denominator
+    return factor.solve(r - y * b), b
+
+
+def _longest_step(problem: Problem, run: DualIterate, free: list[int], delta: Floats) -> float:
+    """How far along delta the box reaches, at most 1; 0 where delta is of no use."""
+    if not np.all(np.isfinite(delta)):
+        return 0.0
+    length = 1.0
     for i, delta_i in zip(free, delta.tolist(), strict=True):
         room = problem.cost[i] - float(run.a[i]) if delta_i > 0.0 else float(run.a[i])
         if abs(delta_i) * length > room:
             length = room / abs(delta_i)
-    if not length > 0.0:
-        return True
-    _move(problem, run, free, K, r, length * delta, length < 1.0)
-    if problem.free_intercept:
-        run.b += length * (b - run.b)
-    return length == 1.0
+    return length
 
 
-def _direction(problem: Problem, run: DualIterate, K: Floats, y: Floats, r: Floats) -> tuple[Floats, float] | None:
-    """delta and b; None where the system is of no use."""
-    n = len(y)
-    largest = float(K.diagonal().max())
-    if not largest > 0.0:
-        return None
-    ridged = K + np.diag(np.full(n, 1e-13 * n * largest))
-    b = run.b
-    if problem.free_intercept:
-        # A multiple of the constraint: full rank where the rows [x, 1] are independent and the rows x are not.
-        ridged += largest * y[:, None] * y[None, :]
-        r = r - largest * run.residue * y
-    factor = Cholesky(ridged)
-    if not factor.ok:
-        return None
-    if problem.free_intercept:
-        # Eliminate delta: (y . K^-1 y) b = y . K^-1 r + sum_i a_i y_i.
-        numerator, denominator = run.residue, 0.0
-        for y_i, along_r, along_y in zip(y.tolist(), factor.solve(r).tolist(), factor.solve(y).tolist(), strict=True):
-            numerator += y_i * along_r
-            denominator += y_i * along_y
-        if not denominator > 0.0:
-            return None
-        b = numerator / denominator
-        r = r - y * b
-    delta = factor.solve(r)
-    return (delta, b) if np.isfinite(delta).all() else None
+def _gain(K: Floats, r: Floats, change: Floats) -> float:
+    """What a change of the free multipliers adds to D."""
+    total = 0.0
+    for K_i, change_i, r_i in zip(K, change.tolist(), r.tolist(), strict=True):
+        curvature = 0.0
+        for K_ij, change_j in zip(K_i.tolist(), change.tolist(), strict=True):
+            curvature += K_ij * change_j
+        total += change_i * (r_i - 0.5 * curvature)
+    return total
 
 
-def _move(
-    problem: Problem, run: DualIterate, free: list[int], K: Floats, r: Floats, step: Floats, cut_short: bool
-) -> None:
+def _move(problem: Problem, run: DualIterate, free: list[int], K: Floats, r: Floats, step: Floats, snap: bool) -> None:
+    """Add `step` to the free multipliers; `snap`: those within rounding of a bound are put on it."""
     change = np.zeros(len(free))
     for position, i in enumerate(free):
-        a, cost, label = float(run.a[i]), problem.cost[i], problem.y[i]
+        a, cost = float(run.a[i]), problem.cost[i]
         following = min(max(a + float(step[position]), 0.0), cost)
-        # What rounding leaves of a multiplier that met its bound is no free multiplier.
-        if cut_short and following < 1e-14 * cost:
+        if snap and following < 1e-14 * cost:
             following = 0.0
-        if cut_short and following > (1.0 - 1e-14) * cost:
+        if snap and following > (1.0 - 1e-14) * cost:
             following = cost
         change[position] = following - a
         run.a[i] = following
-        run.residue += (following - a) * label
-        problem.rows.add(i, (following - a) * label, run.w)
-    curvature = np.zeros(len(free))  # K change, column by column
-    for position in range(len(free)):
-        curvature += K[:, position] * change[position]
-    for gain in change * (r - 0.5 * curvature):
-        run.dual += float(gain)
+        run.residue += float(change[position]) * problem.y[i]
+        run.b += run.kappa * float(change[position]) * problem.y[i]
+        problem.rows.add(i, float(change[position]) * problem.y[i], run.w)
+    run.dual += _gain(K, r, change)

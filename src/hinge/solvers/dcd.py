@@ -9,7 +9,10 @@ from hinge import _core
 from hinge.certificate import Point
 from hinge.order import Blocks, Order
 from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun
+from hinge.solvers.protocol import Configuration, NativeRun, State
+
+# Rows too few for it to pay to leave some out.
+_FEW = 1000
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class DCD(Configuration):
     Parameters
     ----------
     shrinking : bool, default=True
-        Leave out rows that seem settled.
+        Leave out rows that seem settled, on problems of more than 1000 rows.
     polish : bool, default=True
         Now and then, take Newton steps in the multipliers strictly between their bounds, if there are at most 400 of
         them. Coordinate steps alone crawl where features are few or nearly dependent.
@@ -53,7 +56,7 @@ class DCD(Configuration):
     def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> DCDRun:
         native = _core.Dcd(
             problem.native,
-            self.shrinking,
+            self.shrinking and problem.m > _FEW,
             self.polish,
             _penalty(problem),
             (order or self.default_order or Blocks()).native(),
@@ -80,6 +83,9 @@ class DCDRun(NativeRun):
     def estimate(self) -> tuple[float, float]:
         primal, dual = self._native.estimate()
         return primal, dual
+
+    def restore(self, state: State, *, same_problem: bool) -> None:
+        super().restore(state if same_problem else {**state, "summit": 0.0}, same_problem=same_problem)
 
     def not_yet(self) -> None:
         """Shrinking was wrong, or w has drifted, or it is not done yet: all rows come back, w is computed anew."""
