@@ -248,7 +248,7 @@ def main() -> int:
     orders = {
         "permutation": _core.Order(0, 1),
         "blocks": blocks.native(),
-        "blocks, not mixed": _core.Order(blocks.rows, 1),
+        "blocks in turn": _core.Order(blocks.rows, 1),
     }
     lines, checks = [HEADER], []
     print(f"{machine()}\n\n{HEADER}")
@@ -283,7 +283,7 @@ def main() -> int:
             f"thread, medians of {options.repetitions}. `order ms` is the time to make the visiting order, which the "
             "native epoch contains. Ratios are to the faster of the two C loops: *with order* charges the loop for an "
             "order too (this is the requirement); *without* compares the native epoch, order included, with the bare "
-            f"loop. Blocks are of {blocks.rows} rows, {blocks.group} mixed at a time. GB/s: values and indices of all "
+            f"loop. Blocks are of {blocks.rows} rows, {blocks.group} open at a time. GB/s: values and indices of all "
             "rows, counted once per epoch, over the native time (sequential: over that of the C loop).\n\n"
             + "\n".join(lines)
             + "\n\nRequirements:\n\n"

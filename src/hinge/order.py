@@ -28,17 +28,18 @@ class Permutation:
 class Blocks:
     """Blocks of consecutive rows in random order, `group` blocks mixed at a time.
 
-    The blocks are shuffled; then the rows of each `group` successive blocks are shuffled together. Memory is read in
-    pieces of `rows` consecutive rows, which halves the time of an epoch on data larger than the cache, while
-    neighbours in the file are not neighbours in the order: on data sorted by class or by place this converges like a
-    full permutation, where the blocks alone would not. An epoch of fewer than 16 groups uses a full permutation.
+    The blocks are shuffled, and `group` of them are open at a time: each step takes the next row of a random open
+    block. Memory is read in as many sequential streams, which halves the time of an epoch on data larger than the
+    cache, while neighbours in the file are not neighbours in the order: on data sorted by class or by place this
+    converges like a full permutation, where whole blocks in turn would not. An epoch of fewer than 16 groups uses a
+    full permutation.
 
     Parameters
     ----------
     rows : int, default=64
         Rows in a block.
     group : int, default=64
-        Blocks mixed at a time.
+        Blocks open at a time.
 
     Examples
     --------

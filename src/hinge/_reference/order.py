@@ -12,9 +12,9 @@ from hinge._reference.rng import Rng
 class Order:
     """``block = 0``: a full random permutation, as in the papers.
 
-    ``block = B``: blocks of B consecutive rows in random order; the rows of each `group` successive blocks are shuffled
-    together. Memory is read in pieces, yet neighbours in the file are not neighbours in the order. An epoch of fewer
-    than 16 groups uses a full permutation.
+    ``block = B``: blocks of B consecutive rows in random order, `group` of them open at a time: each step takes the next
+    row of a random open block. Memory is read in sequential streams, yet neighbours in the file are not neighbours in
+    the order. An epoch of fewer than 16 groups uses a full permutation.
     """
 
     block: int = 0
@@ -30,9 +30,10 @@ class Order:
         rng.shuffle(blocks)
         visit = []
         for first in range(0, len(blocks), self.group):
-            mixed = [row for block in blocks[first : first + self.group] for row in block]
-            rng.shuffle(mixed)
-            visit += mixed
+            streams = [iter(block) for block in blocks[first : first + self.group]]
+            turns = [k for k, block in enumerate(blocks[first : first + self.group]) for _ in block]
+            rng.shuffle(turns)
+            visit += [next(streams[k]) for k in turns]
         return visit
 
     def of_all(self, m: int, rng: Rng) -> list[int]:
