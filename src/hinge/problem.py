@@ -85,7 +85,8 @@ class Selection:
         selected = rows.select(kept, intercept.rho)
         cost = np.ascontiguousarray(cost if kept is None else cost[kept])
         with np.errstate(over="ignore"):
-            bound = float(cost @ np.sqrt(selected.squared_norms))
+            # Not a BLAS product: its threads would go on spinning beside the training.
+            bound = float(np.sum(cost * np.sqrt(selected.squared_norms)))
         if not max(bound, float(cost.sum())) < _LARGEST_NORM:
             raise ValueError(
                 f"X and C are so large that squares overflow (sum of C_i |x_i| is {bound:.1e}). "
