@@ -54,7 +54,7 @@ struct Dcd : DualIterate {
   double gap = kInfinity;            // estimate of the last epoch
   double full_share = kInfinity;     // the rows' part of it, in the last epoch over all rows
   std::int64_t epochs_shrunk = 0;    // since the last epoch over all rows
-  double credit = 0.0;               // rows read since the last climb on the face, less what that cost
+  double credit = 0.0;               // rows read since the last climb on the face
   std::int64_t touched = 0;          // rows read
 
   Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double penalty, Order row_order,
@@ -147,18 +147,12 @@ struct Dcd : DualIterate {
     }
     const bool full = active.size() == a.size();
     remove(leaving);
-    // Rows left out cannot answer a move of b: without them the multiplier only moves while that helps.
-    // A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it settles.
-    rate = residue * last_residue < 0.0 ? 0.5 * rate : std::min(1.0, 1.5 * rate);
-    if (full || std::abs(residue) < std::abs(last_residue)) b += rate * kappa * residue;
-    last_residue = residue;
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
-    gap = share + (1.0 + std::abs(b)) * std::abs(residue) * (kappa > 0.0 ? 1.0 : 0.0);
-    epochs_shrunk = full ? 0 : epochs_shrunk + 1;
-    if (full) full_share = share;
-    if (!full && (share <= kSettled * full_share || (kappa > 0.0 && epochs_shrunk >= kMostShrunk))) activate_all();
-    if (polish) climb(rows, problem, n, stored, poll);
+    if (kappa > 0.0) update_multiplier(full);
+    gap = kappa > 0.0 ? share + (1.0 + std::abs(b)) * std::abs(residue) : share;
+    return_rows(full, share);
+    if (polish && n > 0) climb(rows, problem, n, stored, poll);
     return true;
   }
 
@@ -185,6 +179,22 @@ struct Dcd : DualIterate {
     b += kappa * change * label;
     residue += change * label;
     a[i] = next;
+  }
+
+  /// b follows the residue. A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it
+  /// settles. Rows left out cannot answer a move of b: without them it only moves while that helps.
+  void update_multiplier(bool full) {
+    rate = residue * last_residue < 0.0 ? 0.5 * rate : std::min(1.0, 1.5 * rate);
+    if (full || std::abs(residue) < std::abs(last_residue)) b += rate * kappa * residue;
+    last_residue = residue;
+  }
+
+  /// All rows come back when the active ones are settled, or after many epochs without them while b moves.
+  void return_rows(bool full, double share) {
+    epochs_shrunk = full ? 0 : epochs_shrunk + 1;
+    if (full) full_share = share;
+    const bool overdue = kappa > 0.0 && epochs_shrunk >= kMostShrunk;
+    if (!full && (share <= kSettled * full_share || overdue)) activate_all();
   }
 
   /// A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes.

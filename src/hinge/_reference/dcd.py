@@ -82,22 +82,28 @@ class Dcd(face.DualIterate):
                 self._move(i, g)
         full = len(self.active) == self.problem.m
         self.active = [i for i in self.active if i not in leaving]
-        # Rows left out cannot answer a move of b: without them the multiplier only moves while that helps.
-        # A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it settles.
-        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
-        if full or abs(self.residue) < abs(self.last_residue):
-            self.b += self.rate * self.kappa * self.residue
-        self.last_residue = self.residue
         self.shrink_above = highest if highest > 0.0 else math.inf
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
+        if self.kappa > 0.0:
+            self._update_multiplier(full)
         self.gap = share + ((1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else 0.0)
         self.epochs_shrunk = 0 if full else self.epochs_shrunk + 1
         if full:
             self.full_share = share
         elif share <= SETTLED * self.full_share or (self.kappa > 0.0 and self.epochs_shrunk >= MOST_SHRUNK):
             self.activate_all()
-        if self.polish:
+        if self.polish and visit:
             self._climb(visit)
+
+    def _update_multiplier(self, full: bool) -> None:
+        """b follows the residue; one that changes its sign tells of a multiplier that overshoots.
+
+        Rows left out cannot answer a move of b: without them it only moves while that helps.
+        """
+        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
+        if full or abs(self.residue) < abs(self.last_residue):
+            self.b += self.rate * self.kappa * self.residue
+        self.last_residue = self.residue
 
     def _move(self, i: int, g: float) -> None:
         """The exact maximum along coordinate i."""
