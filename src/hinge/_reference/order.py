@@ -12,9 +12,9 @@ from hinge._reference.rng import Rng
 class Order:
     """``block = 0``: a full random permutation, as in the papers.
 
-    ``block = B``: blocks of B consecutive rows in random order, `group` of them open at a time: each step takes the next
-    row of a random open block. Memory is read in sequential streams, yet neighbours in the file are not neighbours in
-    the order. An epoch of fewer than 16 groups uses a full permutation.
+    ``block = B``: blocks of B consecutive rows in random order, `group` of them open at a time: each step takes the
+    next row of a random open block. Memory is read in sequential streams, yet neighbours in the file are not neighbours
+    in the order. An epoch of fewer than 16 groups uses a full permutation.
     """
 
     block: int = 0
