@@ -59,13 +59,12 @@ def test_verify_finds_the_same_certificate(case: Case) -> None:
     solution = solve(case)
     found = hinge.verify(solution, case.data.astype(np.float64), case.y, case.weight)
     assert isinstance(found, hinge.Certificate)
-    # What rounding may do to the loss is measured by |w| |x_i|, not by the loss itself.
-    size = float(
-        case.cost @ (1.0 + abs(solution.intercept) + np.linalg.norm(solution.coef) * np.linalg.norm(case.X, axis=1))
-    )
+    # What rounding may do to the loss is measured by the product of the norms in the augmented space, not by the loss.
+    norms = np.linalg.norm(case.X.astype(np.float64), axis=1) + case.intercept_scaling
+    length = np.linalg.norm(solution.coef) + abs(solution.intercept) / case.intercept_scaling
+    size = float(case.cost @ (1.0 + abs(solution.intercept) + length * norms))
     assert found.primal == pytest.approx(solution.certificate.primal, rel=1e-11, abs=1e-13 * size)
     # D is a difference: what it may lose is measured by the sums it is made of.
-    norms = np.linalg.norm(case.X.astype(np.float64), axis=1) + case.intercept_scaling
     parts = float(solution.dual @ (1.0 + norms * (solution.dual @ norms))) + 1e-300
     assert found.dual == pytest.approx(solution.certificate.dual, rel=1e-12, abs=1e-12 * parts)
 
@@ -169,7 +168,7 @@ def test_running_dual_of_sgd_equals_dual_rebuilt_from_the_counts(case: Case, nam
     w = np.zeros(problem.n_features + 1)
     for i, multiplier in enumerate(multipliers * problem.y):
         problem.rows.add(i, float(multiplier), w)
-    parts = multipliers.sum() + 0.5 * w @ w
+    parts = multipliers.sum() + 0.5 * float(multipliers @ np.sqrt(problem.rows.squared_norms)) ** 2
     assert running == pytest.approx(multipliers.sum() - 0.5 * w @ w, abs=1e-9 * parts)
     assert state["r"] == pytest.approx(
         state["a"] @ state["a"], rel=1e-9, abs=1e-9 * problem.m**2 * 25 * problem.rows.squared_norms.max()
