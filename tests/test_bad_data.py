@@ -1,0 +1,286 @@
+"""Bad data get a clear Python error that says what, where and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from refusals import BOTH, DTYPES, LAYOUTS, X, fit, refused, y
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import hinge
+from hinge import LinearSVC, solve
+
+# Values
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_bad_value_is_refused_with_row_and_column(train, dtype, layout, value, word) -> None:
+    bad = X.astype(dtype)
+    bad[41, 3] = value
+    with refused(word, "row 41, column 3"):
+        train(LAYOUTS[layout](bad), y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_first_bad_value_in_row_order_is_named(layout) -> None:
+    bad = X.copy()
+    bad[7, 4], bad[7, 2], bad[50, 0] = np.inf, np.nan, np.nan
+    with refused("NaN", "row 7, column 2"):
+        solve(LAYOUTS[layout](bad), y)
+
+
+def test_bad_value_in_a_row_of_zero_weight_is_refused_too() -> None:
+    bad, weight = X.copy(), np.ones(60)
+    bad[3, 1], weight[3] = np.nan, 0.0
+    with refused("NaN", "row 3, column 1"):
+        solve(bad, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("scale", [1e200, 1e160, 1e153])
+def test_values_whose_squares_overflow_are_refused(layout, scale) -> None:
+    with refused("overflow", "cale the features"):
+        solve(LAYOUTS[layout](X * scale), y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_overflowing_row_is_named(layout) -> None:
+    bad = X.copy()
+    bad[12, 1] = 1e200
+    with refused("row 12", "overflow"):
+        solve(LAYOUTS[layout](bad), y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_largest_float32_values_are_fine(layout) -> None:
+    big = np.where(X > 0, 3e38, -3e38).astype(np.float32)
+    solution = solve(LAYOUTS[layout](big), y, C=1e-76)
+    assert solution.status == "converged", "float32 values of 3e38 have finite squares in float64"
+
+
+@pytest.mark.parametrize("train", BOTH)
+def test_costs_that_overflow_are_refused(train) -> None:
+    with refused("overflow"):
+        train(X, y, C=1e300)
+
+
+@pytest.mark.parametrize("C", [1e-310, 5e-324])
+def test_smallest_costs_never_give_a_false_certificate(C) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        certificate = solve(X, y, C=C, max_iter=20).certificate
+    bound = 2 * C * min((y == 1).sum(), (y == -1).sum())  # P at w = 0
+    assert 0 <= certificate.dual <= bound * 1.001, certificate
+    assert certificate.dual <= certificate.primal, certificate
+
+
+# Labels, shapes, weights
+
+
+@pytest.mark.parametrize("train", BOTH)
+def test_one_class_only_is_refused(train) -> None:
+    with refused("class"):
+        train(X, np.ones(60))
+
+
+def test_one_class_error_of_the_estimator_names_the_class() -> None:
+    with refused("one class only", "'spam'"):
+        LinearSVC().fit(X, ["spam"] * 60)
+
+
+@pytest.mark.parametrize("train", [solve, LinearSVC().fit])
+def test_class_with_weight_zero_does_not_count(train) -> None:
+    weight = (y == 1).astype(float)
+    with refused("zero weight do not count"):
+        train(X, y, sample_weight=weight)
+
+
+def test_three_classes_in_solve_point_to_the_estimator() -> None:
+    with refused("two classes", "got 3", "LinearSVC"):
+        solve(X, np.arange(60) % 3)
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_length_mismatch_is_refused(train, layout) -> None:
+    with refused("inconsistent numbers of samples", "60", "59"):
+        train(LAYOUTS[layout](X), y[:59])
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("shape", "what"), [((0, 5), "0 sample"), ((60, 0), "0 feature")])
+def test_empty_input_is_refused(train, layout, shape, what) -> None:
+    with refused(what):
+        train(LAYOUTS[layout](np.zeros(shape)), y[: shape[0]])
+
+
+@pytest.mark.parametrize("train", BOTH)
+def test_one_dimensional_input_is_refused(train) -> None:
+    with refused("2D array"):
+        train(X[:, 0], y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_labels_that_are_not_finite_are_refused(bad) -> None:
+    labels = y.astype(float)
+    labels[0] = bad
+    with refused("y"):
+        solve(X, labels)
+
+
+def test_continuous_targets_are_refused_by_the_estimator() -> None:
+    with refused("continuous"):
+        LinearSVC().fit(X, X[:, 0])
+
+
+WEIGHTS = {
+    "negative": (np.r_[np.ones(17), -1.0, np.ones(42)], "row 17"),
+    "all zero": (np.zeros(60), "zero"),
+    "nan": (np.r_[np.nan, np.ones(59)], "NaN"),
+    "infinite": (np.r_[np.inf, np.ones(59)], "infinity"),
+    "short": (np.ones(59), "59"),
+}
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_bad_weights_are_refused(kind) -> None:
+    weight, part = WEIGHTS[kind]
+    for train in (solve, LinearSVC().fit):
+        with pytest.raises(ValueError, match=f"(?is)sample.?weight.*{part}"):
+            train(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "part"),
+    [*(({1: factor}, "positive") for factor in (-1.0, 0.0, np.nan)), ({7: 1.0}, "7"), ("uniform", "balanced")],
+)
+def test_bad_class_weights_are_refused(class_weight, part) -> None:
+    with refused("class_weight", part):
+        fit(X, y, class_weight=class_weight)
+
+
+# CSR
+
+
+def csr(kind: type = sp.csr_array) -> Any:
+    """A CSR matrix of its own, int32 indices, every row with 5 entries."""
+    return kind(X.copy())
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("value", [5, -1, 2**31 - 1])
+def test_column_index_out_of_range_is_refused_with_its_place(index, value) -> None:
+    bad = csr()
+    bad.indices = bad.indices.astype(index)
+    bad.indices[4 * 5 + 2] = value
+    with refused("index out of range", "row 4"):
+        solve(bad, y)
+
+
+def test_duplicate_entries_are_refused_with_the_remedy() -> None:
+    bad = csr()
+    bad.indices[9 * 5 + 3] = bad.indices[9 * 5 + 1]
+    with refused("row 9, column 1", "sum_duplicates()"):
+        solve(bad, y)
+    bad.sum_duplicates()
+    solve(bad, y)
+
+
+def test_unsorted_indices_give_the_same_model() -> None:
+    flipped = csr()
+    flipped.data = np.ascontiguousarray(flipped.data.reshape(60, 5)[:, ::-1]).ravel()
+    flipped.indices = np.ascontiguousarray(flipped.indices.reshape(60, 5)[:, ::-1]).ravel()
+    flipped.has_sorted_indices = False
+    expected, found = solve(csr(), y), solve(flipped, y)
+    assert found.status == "converged"
+    np.testing.assert_allclose(found.coef, expected.coef, rtol=1e-7, err_msg="unsorted rows changed the model")
+    assert np.array_equal(flipped.indices[:5], [4, 3, 2, 1, 0]), "the caller's matrix was sorted in place"
+
+
+def corrupted_indptr(change: Callable[[Any], Any]) -> Any:
+    bad = csr()
+    bad.indptr = change(bad.indptr.copy())
+    return bad
+
+
+def _set(position: int, value: int) -> Callable[[Any], Any]:
+    def change(indptr: Any) -> Any:
+        indptr[position] = value
+        return indptr
+
+    return change
+
+
+INDPTRS = {
+    "decreasing": _set(10, 100),
+    "beyond the data": _set(60, 301),
+    "far beyond the data": _set(30, 2**31 - 1),
+    "negative": _set(5, -5),
+    "wrong start": _set(0, 1),
+    "too short": lambda indptr: indptr[:-1],
+    "too long": lambda indptr: np.r_[indptr, indptr[-1:]],
+}
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", INDPTRS)
+def test_corrupt_indptr_is_refused(kind, index) -> None:
+    bad = corrupted_indptr(INDPTRS[kind])
+    bad.indptr = bad.indptr.astype(index)
+    with refused("indptr"):
+        solve(bad, y)
+
+
+@pytest.mark.parametrize("short", ["data", "indices"])
+def test_indptr_is_checked_against_the_shorter_of_data_and_indices(short) -> None:
+    bad = csr()
+    setattr(bad, short, getattr(bad, short)[:-1])
+    with pytest.raises(ValueError, match=r"indptr|data|indices"):
+        solve(bad, y)
+
+
+# Prediction
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_prediction_refuses_other_numbers_of_features(layout) -> None:
+    model = fit(X, y)
+    with refused("4 features", "expecting 5"):
+        model.predict(LAYOUTS[layout](X[:, :4]))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_prediction_refuses_bad_values_with_row_and_column(layout, dtype) -> None:
+    model, bad = fit(X, y), X.astype(dtype)
+    bad[33, 2] = np.nan
+    for method in (model.predict, model.decision_function):
+        with refused("NaN", "row 33, column 2"):
+            method(LAYOUTS[layout](bad))
+
+
+def test_prediction_refuses_corrupt_csr() -> None:
+    model, bad = fit(X, y), csr()
+    bad.indices[7] = 1_000_000
+    with refused("out of range", "row 1"):
+        model.predict(bad)
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function"])
+def test_prediction_before_fit_says_so(method) -> None:
+    with pytest.raises(NotFittedError):
+        getattr(LinearSVC(), method)(X)
+
+
+def test_verify_before_fit_says_so() -> None:
+    with pytest.raises(NotFittedError):
+        hinge.verify(LinearSVC(), X, y)

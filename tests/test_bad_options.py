@@ -1,0 +1,146 @@
+"""Bad options get a clear Python error that names the option and says what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from refusals import BOTH, X, fit, refused, y
+
+from hinge import DCD, BestOf, Blocks, LinearSVC, Pegasos, SGDm, SGDr, SGDs, solve
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("name", ["C", "tol"])
+@pytest.mark.parametrize("value", [0, 0.0, -1.0, np.nan, np.inf, "1", None])
+def test_bad_numbers_are_refused_by_name(train, name, value) -> None:
+    with refused(name):
+        train(X, y, **{name: value})
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("max_iter", value) for value in (0, -1, 2.5)), *(("time_limit", value) for value in (0.0, np.nan, -1))],
+)
+def test_bad_limits_are_refused_by_name(train, name, value) -> None:
+    with refused(name):
+        train(X, y, **{name: value})
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("seconds", [np.inf, 1e10, 1e300])
+def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
+    result = train(X, y, time_limit=seconds)
+    status = result.status if train is solve else result.status_
+    assert status == "converged", f"time_limit={seconds} ended the run with {status!r}"
+
+
+@pytest.mark.parametrize("train", BOTH)
+def test_unknown_solver_is_refused_with_the_names(train) -> None:
+    with refused("sgd", "dcd", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
+        train(X, y, solver="sgd")
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("solver", [None, 5, Pegasos, object()])
+def test_what_is_no_solver_is_refused_with_advice(train, solver) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"(?i)solver"):
+        train(X, y, solver=solver)
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("order", ["sorted", 5, Blocks])
+def test_unknown_order_is_refused_with_advice(train, order) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"(?is)order.*(permutation|Blocks)"):
+        train(X, y, order=order)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Pegasos(k=0),
+        lambda: Pegasos(k=-3),
+        lambda: Pegasos(k=1.5),
+        lambda: Pegasos(sampling="sorted"),
+        lambda: Pegasos(start_at="one"),
+        lambda: Pegasos(output="first"),
+        lambda: Pegasos(bias="median"),
+        lambda: SGDs(f=0.0),
+        lambda: SGDs(f=np.nan),
+        lambda: SGDm(f=-1.0),
+        lambda: BestOf(runs=0),
+        lambda: BestOf.with_confidence(Pegasos(), delta=1.5),
+        lambda: Blocks(rows=0),
+        lambda: Blocks(group=0),
+    ],
+)
+def test_bad_solver_options_are_refused_when_made(make) -> None:
+    with pytest.raises(ValueError, match=r"must|needs"):
+        make()
+
+
+@pytest.mark.parametrize("integer", [np.int32, np.int64])
+def test_numpy_integers_are_integers(integer) -> None:
+    assert Pegasos(k=integer(3)).k == 3
+    assert BestOf(runs=integer(2)).runs == 2
+    solve(X, y, max_iter=integer(500))
+
+
+@pytest.mark.parametrize("solver", ["dcd", DCD(), Pegasos(), "sgd-s"])
+def test_unknown_solver_option_is_refused_with_the_known_ones(solver) -> None:
+    with refused("no option 'kk'"):
+        LinearSVC(solver=solver).set_params(solver__kk=3)
+
+
+def test_unknown_parameter_is_refused() -> None:
+    with refused("Invalid parameter 'gamma'"):
+        LinearSVC().set_params(gamma=1)
+    with pytest.raises(TypeError, match="gamma"):
+        solve(X, y, gamma=1)
+
+
+@pytest.mark.parametrize("train", BOTH)
+def test_more_rows_a_step_than_rows_are_refused(train) -> None:
+    with refused("k=61", "60 rows", "k <= 60"):
+        train(X, y, solver=Pegasos(k=61))
+
+
+@pytest.mark.parametrize("train", BOTH)
+@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5)])
+def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
+    with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False"):
+        train(X, y, solver=solver)
+
+
+@pytest.mark.parametrize("solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5)])
+def test_order_is_refused_by_solvers_that_draw_their_rows(solver) -> None:
+    with refused("takes no order", "order=None"):
+        solve(X, y, solver=solver, order="blocks", intercept="none")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("penalty", "l1"),
+        ("loss", "squared_hinge"),
+        ("dual", False),
+        ("multi_class", "crammer_singer"),
+        ("intercept", "none"),
+        ("intercept", "exact"),
+        ("penalty", None),
+    ],
+)
+def test_values_of_sklearn_that_mean_another_problem_are_refused_with_a_reason(name, value) -> None:
+    with refused(name, repr(value)):
+        fit(X, y, **{name: value})
+
+
+def test_unknown_intercept_is_refused_by_solve() -> None:
+    with refused("intercept", "'none', 'free' or 'penalized'"):
+        solve(X, y, intercept="exact")
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf, 1e200])
+def test_bad_intercept_scaling_is_refused(scale) -> None:
+    with pytest.raises(ValueError, match=r"intercept|constant feature|overflow"):
+        solve(X, y, intercept="penalized", intercept_scaling=scale)
