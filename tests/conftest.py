@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# One of scikit-learn's estimator checks wants it, set before scipy is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 # "default": the same examples in every run. "long" (make test-long): new ones each time, and many more.
 _EXAMPLES = os.environ.get("HINGE_EXAMPLES")
 settings.register_profile("default", max_examples=int(_EXAMPLES or 200), deadline=None, derandomize=True)
