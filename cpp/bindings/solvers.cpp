@@ -91,11 +91,22 @@ class Run {
       if (&field == static_cast<void*>(&solver_.active)) return restore_active(array);
     }
     expect_length(name, array.shape(0), static_cast<std::int64_t>(field.size()));
+    if constexpr (std::is_same_v<T, std::int64_t>) {
+      for (const std::int64_t count : view(array)) expect_count(name, count);
+    }
     std::copy(view(array).begin(), view(array).end(), field.begin());
   }
   template <class T>
-  void from_python(const char*, const nb::object& value, T& field) {
-    field = nb::cast<T>(value);
+  void from_python(const char* name, const nb::object& value, T& field) {
+    const auto number = nb::cast<T>(value);
+    if constexpr (std::is_same_v<T, std::int64_t>) expect_count(name, number);
+    field = number;
+  }
+
+  /// Counters far from where adding to them could overflow.
+  static void expect_count(const char* name, std::int64_t count) {
+    if (count >= 0 && count < (std::int64_t{1} << 60)) return;
+    throw nb::value_error((std::string("saved state: ") + name + " out of range").c_str());
   }
 
   template <class T>

@@ -83,7 +83,7 @@ class DualSide:
 
 def primal_side(problem: Problem, w: Floats, poll: _core.Poll) -> PrimalSide | None:
     """P at w, with the best b if the intercept is free; None when stopped by the poll."""
-    w = np.ascontiguousarray(w, dtype=np.float64)
+    w = np.array(w, dtype=np.float64, order="C")  # a copy: the solver may go on to change its own
     found = _core.primal(problem.native, w, poll)
     if found is None:
         return None

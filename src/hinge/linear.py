@@ -23,7 +23,7 @@ from hinge.loop import train
 from hinge.order import Order, as_order
 from hinge.outcome import STATUSES, Options, Outcome, Record, Status
 from hinge.problem import Floats, Intercept, Problem, Selection, as_rows
-from hinge.solve import check_numbers, check_weights, seed_of, warn_unless_converged
+from hinge.solve import check_costs, check_numbers, check_weights, seed_of, warn_unless_converged
 from hinge.solvers import Configuration, Solver, as_solver
 
 _DTYPES = [np.float64, np.float32]
@@ -236,7 +236,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "(rows of zero weight do not count)."
             )
         self._settings = (self.C, self.class_weight, intercept)  # for verify, whatever is set later
-        selection = Selection.make(rows, self.C * weight * self._class_factors(self.class_weight, y, weight), intercept)
+        cost = check_costs(self.C, weight, self._class_factors(self.class_weight, y, weight))
+        selection = Selection.make(rows, cost, intercept)
         problems = [Problem(selection, signs) for signs in self._signs(y)]
         options = self._options()
         outcomes = self._train(problems, options)
@@ -297,8 +298,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             by_class = dict(zip(self.classes_.tolist(), weight.sum() / (len(totals) * np.array(totals)), strict=True))
         else:
             by_class = dict(class_weight)
-            unknown = set(by_class) - set(self.classes_.tolist())
-            if unknown:
+            present = set(self.classes_.tolist())
+            unknown = set(by_class) - present
+            if unknown and present - set(by_class):  # a typing error; a class that this fold lacks is none
                 raise ValueError(f"class_weight names classes that are not in y: {sorted(map(repr, unknown))}.")
         factors = np.ones(y.size)
         for label, factor in by_class.items():

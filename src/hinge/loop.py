@@ -189,7 +189,7 @@ class _Training:
         state = dict(self.options.state or {})
         try:
             ours = {key: kind(state.pop(key)) for key, kind in _OURS.items()}
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"This is not the state of a Solution: {error!r}.") from error
         same = not self.options.warm and ours["fingerprint"] == self.problem.fingerprint()
         self.run_.restore(state, same_problem=same)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 from hinge import _core
@@ -52,14 +53,13 @@ class Blocks:
     group: int = 64
 
     def __post_init__(self) -> None:
-        if not (1 <= self.rows <= 2**20 and 1 <= self.group <= 2**20):
-            raise ValueError(
-                f"Blocks needs rows and group between 1 and 2^20, got rows={self.rows}, group={self.group}."
-            )
+        whole = isinstance(self.rows, Integral) and isinstance(self.group, Integral)
+        if not (whole and 1 <= self.rows <= 2**20 and 1 <= self.group <= 2**20):
+            raise ValueError(f"Blocks needs whole numbers from 1 to 2^20, got rows={self.rows}, group={self.group}.")
 
     def native(self) -> _core.Order:
         """The order as the native core takes it."""
-        return _core.Order(self.rows, self.group)
+        return _core.Order(int(self.rows), int(self.group))
 
 
 Order: TypeAlias = Permutation | Blocks
@@ -71,7 +71,7 @@ def as_order(order: Order | str | None) -> Order | None:
     """Turn a name into an order; None (the solver's default) and orders pass through."""
     if order is None or isinstance(order, Permutation | Blocks):
         return order
-    if order not in _BY_NAME:
+    if not isinstance(order, str) or order not in _BY_NAME:
         raise ValueError(
             f"Unknown order {order!r}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...)."
         )

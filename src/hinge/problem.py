@@ -148,8 +148,8 @@ class Problem:
         return 1.0 / self.native.total_cost
 
     def fingerprint(self) -> int:
-        """Tells problems with other labels or costs apart."""
-        return zlib.crc32(self.cost.tobytes(), zlib.crc32(self.y.tobytes()))
+        """Tells problems with other labels, costs or intercepts apart."""
+        return zlib.crc32(self.cost.tobytes(), zlib.crc32(self.y.tobytes(), zlib.crc32(repr(self.intercept).encode())))
 
     def spread(self, a: Floats) -> Floats:
         """Multipliers of all samples: zero for those left out."""

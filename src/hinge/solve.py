@@ -154,7 +154,7 @@ def solve(
             f"solve needs two classes, got {classes.size} (rows of zero weight do not count)."
             + (" Use hinge.LinearSVC for more than two." if classes.size > 2 else "")
         )
-    selection = Selection.make(rows, C * weight, Intercept(intercept, intercept_scaling))
+    selection = Selection.make(rows, check_costs(C, weight), Intercept(intercept, intercept_scaling))
     problem = Problem(selection, np.where(y == classes[1], 1, -1).astype(np.int8))
     options = Options(
         tol=tol,
@@ -208,9 +208,19 @@ def check_weights(sample_weight: Any, X: Any) -> Floats:
     return weight
 
 
+def check_costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
+    """C_i = C s_i (times the class weight); a positive weight that underflows to a cost of zero is refused."""
+    cost: Floats = C * weight * factors
+    lost = (weight > 0) & (cost == 0)
+    if np.any(lost):
+        row = int(np.flatnonzero(lost)[0])
+        raise ValueError(f"C times the weight of row {row} underflows to zero: raise C or the weights.")
+    return cost
+
+
 def seed_of(random_state: Any) -> int:
     """An integer seed: given, or drawn from a RandomState."""
-    if isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+    if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**63:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
 

@@ -59,6 +59,8 @@ def verify(model: Certified, X: Any, y: Any, sample_weight: Any = None) -> Certi
     True
     """
     X = X if sp.issparse(X) else np.asarray(X)
+    if X.shape[0] != np.shape(y)[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")
     problems = model.certified_problems(y, sample_weight)
     certificates = tuple(_certificate(X, *problem) for problem in problems)
     return certificates[0] if len(certificates) == 1 else certificates
@@ -96,6 +98,6 @@ def _charge(X: Any, w: Floats, a: Floats, y: Floats, residue: float) -> float:
     j = int(np.argmax(np.where(y == np.sign(residue), a, -1.0)))
     if a[j] < delta:
         return np.inf
-    x = X[[j]]
+    x = X[[j]].astype(np.float64)
     squared_norm = float((x.multiply(x) if hasattr(x, "multiply") else x * x).sum())
     return float(delta * (1.0 + abs(x @ w).item()) + 0.5 * delta**2 * squared_norm)

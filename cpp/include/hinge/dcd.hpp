@@ -52,8 +52,8 @@ struct Dcd : DualIterate {
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
   double shrink_below = -kInfinity;  // a row at a = C leaves when its gradient is below
   double gap = kInfinity;            // estimate of the last epoch
-  double full_share = kInfinity;     // the rows' part of it, in the last epoch over all rows
-  std::int64_t epochs_shrunk = 0;    // since the last epoch over all rows
+  double full_gap = kInfinity;       // of the last epoch over all rows
+  double full_b = 0.0;               // b then
   double credit = 0.0;               // rows read since the last climb on the face
   std::int64_t touched = 0;          // rows read
 
@@ -79,8 +79,8 @@ struct Dcd : DualIterate {
     field("shrink_above", shrink_above);
     field("shrink_below", shrink_below);
     field("gap", gap);
-    field("full_share", full_share);
-    field("epochs_shrunk", epochs_shrunk);
+    field("full_gap", full_gap);
+    field("full_b", full_b);
     field("dual", dual);
     field("summit", summit);
     field("credit", credit);
@@ -90,18 +90,21 @@ struct Dcd : DualIterate {
   /// have been saved on a problem with other costs, labels or rows.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
-    std::fill(w.begin(), w.end(), 0.0);
-    residue = 0.0;
-    dual = 0.0;
+    std::vector<double> sum(w.size());  // beside w, which stays as it is when the poll stops the work
+    double balance = 0.0;
+    double total = 0.0;
     for (std::int64_t i = 0; i < problem.size(); ++i) {
       a[i] = std::min(a[i], problem.cost[i]);
       if (a[i] == 0.0) continue;
-      rows.add(i, a[i] * problem.y[i], w);
-      residue += a[i] * problem.y[i];
-      dual += a[i];
+      rows.add(i, a[i] * problem.y[i], sum);
+      balance += a[i] * problem.y[i];
+      total += a[i];
       if (poll(rows.stored(i))) return;
     }
-    dual -= 0.5 * squared_norm(w);
+    w = std::move(sum);
+    residue = balance;
+    dual = total - 0.5 * squared_norm(w);
+    if (!problem.free_intercept) b = 0.0;
     activate_all();
   }
 
@@ -149,9 +152,9 @@ struct Dcd : DualIterate {
     remove(leaving);
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
-    if (kappa > 0.0) update_multiplier(full);
+    if (kappa > 0.0) update_multiplier();
     gap = kappa > 0.0 ? share + (1.0 + std::abs(b)) * std::abs(residue) : share;
-    return_rows(full, share);
+    return_rows(full, std::max(highest, -lowest));
     if (polish && n > 0) climb(rows, problem, n, stored, poll);
     return true;
   }
@@ -159,8 +162,7 @@ struct Dcd : DualIterate {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr double kSettled = 0.1;
-  static constexpr std::int64_t kFew = 1000;       // rows: so few that steps on the face cost nothing
-  static constexpr std::int64_t kMostShrunk = 50;  // epochs without all rows while b moves
+  static constexpr std::int64_t kFew = 1000;  // rows: so few that steps on the face cost nothing
 
   bool leaves(const Problem& problem, std::int64_t i, double g) const {
     return (a[i] == 0.0 && g > shrink_above) || (a[i] == problem.cost[i] && g < shrink_below);
@@ -182,19 +184,22 @@ struct Dcd : DualIterate {
   }
 
   /// b follows the residue. A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it
-  /// settles. Rows left out cannot answer a move of b: without them it only moves while that helps.
-  void update_multiplier(bool full) {
+  /// settles.
+  void update_multiplier() {
     rate = residue * last_residue < 0.0 ? 0.5 * rate : std::min(1.0, 1.5 * rate);
-    if (full || std::abs(residue) < std::abs(last_residue)) b += rate * kappa * residue;
+    b += rate * kappa * residue;
     last_residue = residue;
   }
 
-  /// All rows come back when the active ones are settled, or after many epochs without them while b moves.
-  void return_rows(bool full, double share) {
-    epochs_shrunk = full ? 0 : epochs_shrunk + 1;
-    if (full) full_share = share;
-    const bool overdue = kappa > 0.0 && epochs_shrunk >= kMostShrunk;
-    if (!full && (share <= kSettled * full_share || overdue)) activate_all();
+  /// All rows come back when the active ones are settled, or when b has moved by half the largest violation among them:
+  /// rows left out cannot answer a move of b.
+  void return_rows(bool full, double violation) {
+    if (full) {
+      full_gap = gap;
+      full_b = b;
+    } else if (gap <= kSettled * full_gap || std::abs(b - full_b) > 0.5 * violation) {
+      activate_all();
+    }
   }
 
   /// A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes.
@@ -209,7 +214,7 @@ struct Dcd : DualIterate {
     const auto f = static_cast<double>(n_free);
     const double per_row = static_cast<double>(n_stored) / static_cast<double>(n_visited) + 16.0;
     const double one_step = f + f * f * f / (3.0 * per_row);
-    if (credit < 0.5 * f * f + one_step) return;
+    if (!(credit >= 0.5 * f * f + one_step)) return;
     const double affordable = 4.0 * credit / one_step;
     const double at_least = m <= kFew ? std::min(f, 100.0) : 1.0;
     Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, at_least, 400.0)), poll);

@@ -103,7 +103,7 @@ class Face {
     std::vector<double> gram = products(rows, problem, free, poll);
     if (gram.empty()) return;
     for (int step = 0; step < most_steps && !free.empty(); ++step) {
-      if (climb_once(rows, problem, run, free, gram)) return;
+      if (poll(static_cast<std::int64_t>(free.size() * free.size())) || climb_once(rows, problem, run, free, gram)) return;
     }
   }
 

@@ -108,7 +108,7 @@ inline void balance(const Problem& problem, std::span<double> a) {
 
 /// What D loses when the residue delta = sum a_i y_i is taken off one multiplier: an upper bound, inf if none is large enough.
 template <Rows R>
-double residue_charge(const R& rows, const Problem& problem, std::span<const double> a, std::span<const double> w) {
+double residue_charge(const R& rows, const Problem& problem, std::span<const double> a, double length) {
   Sum residue;
   Sum total;
   for (std::int64_t i = 0; i < problem.size(); ++i) {
@@ -125,9 +125,8 @@ double residue_charge(const R& rows, const Problem& problem, std::span<const dou
   }
   if (j < 0 || a[j] < delta) return INFINITY;
   const double x = norm_bound(rows, j);
-  // |w.x_j| is bounded by |w| |x_j|: delta is of the order of one rounding, so the bound need not be sharp.
-  return (delta * (1.0 + std::sqrt(squared_norm(w)) * (1.0 + 8.0 * kRoundoff) * x) + 0.5 * delta * delta * x * x) *
-         (1.0 + 8.0 * kRoundoff);
+  // |w.x_j| is at most |w| |x_j| (`length` bounds |w|): delta is of the order of one rounding, so it need not be sharp.
+  return (delta * (1.0 + length * x) + 0.5 * delta * delta * x * x) * (1.0 + 8.0 * kRoundoff);
 }
 
 /// w = sum_i c_i x_i with compensated sums, rows with c_i = 0 skipped. False when stopped by the poll.
@@ -168,10 +167,13 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
 
   Sum sum;
   Sum spread;  // sum_i a_i |x_i|
+  Sum reach;   // what underflow may lose is measured by sum_i (|x_i| + 1)
   for (std::int64_t i = 0; i < m; ++i) {
     if (a[i] == 0.0) continue;
     sum.add(a[i]);
-    spread.add(a[i] * norm_bound(rows, i));
+    const double x = norm_bound(rows, i);
+    spread.add(a[i] * x);
+    reach.add(x + static_cast<double>(rows.stored(i) + 1));
   }
   double total = sum.value();
   double norm2 = squared_norm(w);
@@ -180,12 +182,12 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
     for (double& x : a) x *= theta;
     for (double& x : w) x *= theta;
     total *= theta;
-    norm2 *= theta * theta;
+    norm2 = squared_norm(w);  // theta^2 alone may underflow
   }
   const double m_roundoff = static_cast<double>(m) * kRoundoff;
-  const double error = (8.0 * kRoundoff + 2.0 * m_roundoff * m_roundoff) * theta * spread.value();
+  const double error = (8.0 * kRoundoff + 2.0 * m_roundoff * m_roundoff) * theta * spread.value() + 1e-320 * reach.value();
   const double length = std::sqrt(norm2) * (1.0 + 8.0 * kRoundoff) + error;
-  const double charge = problem.free_intercept ? detail::residue_charge(rows, problem, a, w) : 0.0;
+  const double charge = problem.free_intercept ? detail::residue_charge(rows, problem, a, length) : 0.0;
   const double value = total - 0.5 * norm2;
   const double lowered = total * (1.0 - 16.0 * kRoundoff) - 0.5 * length * length * (1.0 + 8.0 * kRoundoff) - charge - 1e-300;
   if (lowered > 0.0) {

@@ -97,6 +97,7 @@ struct Pegasos {
   /// For a state saved on a problem with other costs, labels or rows: what follows from the multipliers, computed anew.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
+    if (!problem.free_intercept) b = 0.0;
     combine_into(rows, problem, c, v, poll);
     if (!u.empty()) combine_into(rows, problem, e, u, poll);
     norm2 = scale * scale * squared_norm(v);
@@ -112,11 +113,8 @@ struct Pegasos {
       const std::int64_t length = std::min(options.k, n - begin);
       if (begin + length < n) rows.prefetch(visit[static_cast<std::size_t>(begin + length)]);
       const auto batch = std::span(visit).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
-      step(rows, problem, batch);
+      if (!step(rows, problem, batch, poll)) return false;
       touched += length;
-      std::int64_t work = 0;
-      for (const std::int64_t i : batch) work += rows.stored(i);
-      if (poll(work)) return false;
     }
     return true;
   }
@@ -158,27 +156,35 @@ struct Pegasos {
   }
 
   template <Rows R>
-  void step(const R& rows, const Problem& problem, std::span<const std::int64_t> batch) {
-    find_violators(rows, problem, batch);
-    if (violators_.empty() && !options.advance_without_loss) return;
+  bool step(const R& rows, const Problem& problem, std::span<const std::int64_t> batch, Poll& poll) {
+    if (!find_violators(rows, problem, batch, poll)) return false;
+    if (violators_.empty() && !options.advance_without_loss) return true;
     ++t;
     const double keep = 1.0 - 1.0 / static_cast<double>(t);
     shrink(keep);
     add_violators(rows, problem, keep, static_cast<double>(batch.size()));
     if (options.projection) project(problem.total_cost);
     record();
+    return true;
   }
 
-  /// 2. Rows with loss at w.
+  /// 2. Rows with loss at w. False when stopped by the poll, with nothing changed.
   template <Rows R>
-  void find_violators(const R& rows, const Problem& problem, std::span<const std::int64_t> batch) {
+  bool find_violators(const R& rows, const Problem& problem, std::span<const std::int64_t> batch, Poll& poll) {
     violators_.clear();
     z_.clear();
-    for (const std::int64_t i : batch) z_.push_back(scale * rows.dot(i, v));
-    if (options.bias == Bias::exact) return find_violators_at_best_b(problem, batch);
+    for (const std::int64_t i : batch) {
+      z_.push_back(scale * rows.dot(i, v));
+      if (poll(rows.stored(i))) return false;
+    }
+    if (options.bias == Bias::exact) {
+      find_violators_at_best_b(problem, batch);
+      return true;
+    }
     for (std::size_t j = 0; j < batch.size(); ++j) {
       if (problem.y[batch[j]] * (z_[j] + b) < 1.0) violators_.push_back({batch[j], z_[j], 1.0});
     }
+    return true;
   }
 
   void find_violators_at_best_b(const Problem& problem, std::span<const std::int64_t> batch) {

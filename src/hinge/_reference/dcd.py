@@ -22,7 +22,6 @@ from hinge._reference.problem import Problem, squared_norm
 from hinge._reference.rng import Rng
 
 FEW = 1000  # rows: so few that steps on the face cost nothing
-MOST_SHRUNK = 50  # epochs without all rows while b moves
 SETTLED = 0.1  # the active rows are settled when this part of the gap is left
 
 
@@ -40,8 +39,8 @@ class Dcd(face.DualIterate):
         self.rng = rng
         self.last_residue = 0.0  # after the epoch before
         self.gap = math.inf  # estimate of the last epoch
-        self.full_share = math.inf  # the rows' part of it, in the last epoch over all rows
-        self.epochs_shrunk = 0  # since the last epoch over all rows
+        self.full_gap = math.inf  # of the last epoch over all rows
+        self.full_b = 0.0  # b then
         self.credit = 0.0  # rows read since the last climb on the face
         self.activate_all()
 
@@ -56,6 +55,8 @@ class Dcd(face.DualIterate):
         rows, y = self.problem.rows, self.problem.y
         self.w = np.zeros(rows.n_features + 1)
         self.residue = self.dual = 0.0
+        if not self.problem.free_intercept:
+            self.b = 0.0
         for i, a in enumerate(self.a.tolist()):
             if a != 0.0:
                 rows.add(i, a * y[i], self.w)
@@ -85,25 +86,24 @@ class Dcd(face.DualIterate):
         self.shrink_above = highest if highest > 0.0 else math.inf
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
         if self.kappa > 0.0:
-            self._update_multiplier(full)
+            self._update_multiplier()
         self.gap = share + ((1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else 0.0)
-        self.epochs_shrunk = 0 if full else self.epochs_shrunk + 1
-        if full:
-            self.full_share = share
-        elif share <= SETTLED * self.full_share or (self.kappa > 0.0 and self.epochs_shrunk >= MOST_SHRUNK):
-            self.activate_all()
+        self._return_rows(full, max(highest, -lowest))
         if self.polish and visit:
             self._climb(visit)
 
-    def _update_multiplier(self, full: bool) -> None:
-        """b follows the residue; one that changes its sign tells of a multiplier that overshoots.
-
-        Rows left out cannot answer a move of b: without them it only moves while that helps.
-        """
+    def _update_multiplier(self) -> None:
+        """b follows the residue; one that changes its sign tells of a multiplier that overshoots."""
         self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
-        if full or abs(self.residue) < abs(self.last_residue):
-            self.b += self.rate * self.kappa * self.residue
+        self.b += self.rate * self.kappa * self.residue
         self.last_residue = self.residue
+
+    def _return_rows(self, full: bool, violation: float) -> None:
+        """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""
+        if full:
+            self.full_gap, self.full_b = self.gap, self.b
+        elif self.gap <= SETTLED * self.full_gap or abs(self.b - self.full_b) > 0.5 * violation:
+            self.activate_all()
 
     def _move(self, i: int, g: float) -> None:
         """The exact maximum along coordinate i."""

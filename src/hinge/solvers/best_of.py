@@ -64,6 +64,8 @@ class BestOf(Configuration):
             raise ValueError(f"{self.runs} runs need max_iter >= {self.runs}, got {options.max_iter}.")
         if options.state is not None:
             raise ValueError("BestOf starts every run afresh: it takes no state (and no warm_start).")
+        if self.validation is not None and not np.isin(np.asarray(self.validation[1]), (-1, 1)).all():
+            raise ValueError("The labels of the validation set must be -1 and +1.")
         began = time.perf_counter()
         outcomes: list[Outcome] = []
         for run in range(self.runs):
