@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from dataclasses import replace
@@ -44,6 +45,23 @@ def test_certificate_is_true_in_exact_arithmetic(case: Case) -> None:
     if certificate.dual > 0:
         assert certificate.dual <= exact_dual(case, solution.dual), "dual above what its multipliers prove"
     assert certificate.dual <= certificate.primal, "dual exceeds primal"
+
+
+@settings(max_examples=share(0.1))
+@given(cases(dtype=np.float64), st.integers(-150, 140), st.integers(-20, 20))
+def test_certificate_is_true_at_the_ends_of_float64(case: Case, scale: int, C: int) -> None:
+    """Where squares underflow, or nearly overflow; what would overflow is refused."""
+    extreme = replace(case, scale=10.0**scale, C=10.0**C)
+    with np.errstate(over="ignore"):
+        bound = float(np.sum(extreme.cost * (np.linalg.norm(extreme.X, axis=1) + case.intercept_scaling)))
+    if not bound < 1e149:  # a row's squared norm or the objective may overflow
+        with contextlib.suppress(ValueError):
+            solve(extreme)
+        return
+    solution = solve(extreme)
+    assert solution.certificate.primal >= exact_primal(extreme, solution.coef, solution.intercept)
+    if solution.certificate.dual > 0:
+        assert solution.certificate.dual <= exact_dual(extreme, solution.dual)
 
 
 @settings(max_examples=share(0.1))
