@@ -63,8 +63,8 @@ class _Best:
     model: PrimalSide
     bound: DualSide
 
-    def update(self, model: PrimalSide | None, bound: DualSide | None) -> None:
-        if model is not None and model.value < self.model.value:
+    def update(self, model: PrimalSide, bound: DualSide | None) -> None:
+        if model.value < self.model.value:
             self.model = model
         if bound is not None and bound.value > self.bound.value:
             self.bound = bound

@@ -66,7 +66,7 @@ class Stagnation:
         self._waited = 0
 
     def reached(self, certificate: Certificate, rounding: float) -> bool:
-        """`certificate` is the best so far, `rounding` what the last evaluation added to the gap."""
+        """`certificate` is the best so far, `rounding` what counting the rounding has added to its gap."""
         gap = certificate.gap
         if gap <= 4.0 * rounding:
             return True

@@ -107,6 +107,7 @@ inline void balance(const Problem& problem, std::span<double> a) {
 }
 
 /// What D loses when the residue delta = sum a_i y_i is taken off one multiplier: an upper bound, inf if none is large enough.
+/// Which class it is taken off depends on the sign of delta, and that may be lost in rounding: the bound holds for both.
 template <Rows R>
 double residue_charge(const R& rows, const Problem& problem, std::span<const double> a, double length) {
   Sum residue;
@@ -118,13 +119,16 @@ double residue_charge(const R& rows, const Problem& problem, std::span<const dou
   const double m_roundoff = static_cast<double>(problem.size()) * kRoundoff;
   const double delta = std::abs(residue.value()) * (1.0 + 4.0 * kRoundoff) + 2.0 * m_roundoff * m_roundoff * total.value();
   if (delta == 0.0) return 0.0;
-  const std::int8_t sign = residue.value() >= 0.0 ? 1 : -1;
-  std::int64_t j = -1;
+  std::int64_t largest[2] = {-1, -1};  // multiplier of each class
   for (std::int64_t i = 0; i < problem.size(); ++i) {
-    if (problem.y[i] == sign && (j < 0 || a[i] > a[j])) j = i;
+    std::int64_t& j = largest[problem.y[i] > 0];
+    if (j < 0 || a[i] > a[j]) j = i;
   }
-  if (j < 0 || a[j] < delta) return INFINITY;
-  const double x = norm_bound(rows, j);
+  double x = 0.0;
+  for (const std::int64_t j : largest) {
+    if (j < 0 || a[j] < delta) return INFINITY;
+    x = std::max(x, norm_bound(rows, j));
+  }
   // |w.x_j| is at most |w| |x_j| (`length` bounds |w|): delta is of the order of one rounding, so it need not be sharp.
   return (delta * (1.0 + length * x) + 0.5 * delta * delta * x * x) * (1.0 + 8.0 * kRoundoff);
 }
