@@ -27,7 +27,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -37,6 +36,7 @@
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/state.hpp"
 
 namespace hinge {
 
@@ -46,9 +46,9 @@ struct Dcd : DualIterate {
   bool shrinking;
   bool polish;
 
-  double last_residue = 0.0;         // after the epoch before
-  double rate = 1.0;                 // of the multiplier b, relative to kappa
-  std::vector<std::int64_t> active;  // ascending
+  double last_residue = 0.0;  // after the epoch before
+  double rate = 1.0;          // of the multiplier b, relative to kappa
+  ActiveRows active;
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
   double shrink_below = -kInfinity;  // a row at a = C leaves when its gradient is below
   double gap = kInfinity;            // estimate of the last epoch
@@ -109,8 +109,7 @@ struct Dcd : DualIterate {
   }
 
   void activate_all() {
-    active.resize(a.size());
-    std::iota(active.begin(), active.end(), std::int64_t{0});
+    active.take_all(static_cast<std::int64_t>(a.size()));
     shrink_above = kInfinity;
     shrink_below = -kInfinity;
   }
@@ -149,7 +148,7 @@ struct Dcd : DualIterate {
       if (poll(rows.stored(i))) return false;
     }
     const bool full = active.size() == a.size();
-    remove(leaving);
+    active.remove(leaving);
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
     if (kappa > 0.0) update_multiplier();
@@ -219,16 +218,6 @@ struct Dcd : DualIterate {
     const double at_least = m <= kFew ? std::min(f, 100.0) : 1.0;
     Face::climb(rows, problem, *this, static_cast<int>(std::clamp(affordable, at_least, 400.0)), poll);
     credit = 0.0;
-  }
-
-  void remove(std::vector<std::int64_t>& leaving) {
-    std::sort(leaving.begin(), leaving.end());
-    auto next = leaving.begin();
-    std::erase_if(active, [&](std::int64_t i) {
-      if (next == leaving.end() || *next != i) return false;
-      ++next;
-      return true;
-    });
   }
 };
 

@@ -1,0 +1,26 @@
+#include "hinge/pegasos.hpp"
+
+#include "run.hpp"
+
+namespace hinge::python {
+
+void bind_pegasos(nb::module_& m) {
+  nb::enum_<Sampling>(m, "Sampling").value("iid", Sampling::iid).value("epoch", Sampling::epoch);
+  nb::enum_<Bias>(m, "Bias").value("none", Bias::none).value("subgradient", Bias::subgradient).value("exact", Bias::exact);
+  nb::enum_<Output>(m, "Output").value("last", Output::last).value("average", Output::average).value("random", Output::random);
+  nb::class_<PegasosOptions>(m, "PegasosOptions")
+      .def(
+          "__init__",
+          [](PegasosOptions* self, std::int64_t k, Sampling sampling, bool projection, bool advance_without_loss, Bias bias,
+             Output output, bool random_start) {
+            if (k < 1) throw nb::value_error("k must be at least 1");
+            new (self) PegasosOptions{k, sampling, projection, advance_without_loss, bias, output, random_start};
+          },
+          nb::arg("k"), nb::arg("sampling"), nb::arg("projection"), nb::arg("advance_without_loss"), nb::arg("bias"),
+          nb::arg("output"), nb::arg("random_start"));
+  bind_run<Pegasos>(m, "Pegasos", "Pegasos at work.")
+      .def(nb::init<const ProblemHandle&, const PegasosOptions&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
+      .def("point", &Run<Pegasos>::point, "(w, multipliers)");
+}
+
+}  // namespace hinge::python
