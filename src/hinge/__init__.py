@@ -6,17 +6,19 @@ from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
 from hinge.solve import Solution, solve
-from hinge.solvers import DCD, BestOf, Pegasos, SGDm, SGDr, SGDs
+from hinge.solvers import DCD, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
 from hinge.verify import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DCD",
+    "SGDQN",
     "BestOf",
     "Blocks",
     "Certificate",
     "LinearSVC",
+    "Norma",
     "Pegasos",
     "Permutation",
     "Point",
@@ -27,6 +29,8 @@ __all__ = [
     "SGDr",
     "SGDs",
     "Solution",
+    "SvmSGD",
+    "Zhang",
     "solve",
     "verify",
 ]

@@ -254,3 +254,142 @@ class Pegasos:
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, multipliers)"""
+
+class GradientOptions:
+    def __init__(self, sampling: Sampling, projection: bool, output: Output) -> None: ...
+
+class NormaRate:
+    """eta_t = p / (lambda sqrt(t))"""
+
+    def __init__(self, arg: float, /) -> None: ...
+
+class ConstantRate:
+    """eta_t = eta"""
+
+    def __init__(self, arg: float, /) -> None: ...
+
+class Norma:
+    """Norma at work."""
+
+    def __init__(self, arg0: Problem, arg1: NormaRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class Zhang:
+    """Zhang's method at work."""
+
+    def __init__(self, arg0: Problem, arg1: ConstantRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class SvmSgd:
+    """Bottou's SvmSgd at work."""
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class SvmSgdSingle:
+    """Bottou's SvmSgd at work."""
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class SgdQn:
+    """SGD-QN at work."""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class SgdQnSingle:
+    """SGD-QN at work."""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""

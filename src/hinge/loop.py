@@ -12,7 +12,7 @@ from hinge import _core
 from hinge.certificate import Certificate, DualSide, PrimalSide, dual_side, primal_side, trivial
 from hinge.outcome import Options, Outcome, Progress, Record, Status
 from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver
+from hinge.solvers.protocol import Checked, Estimating, Resumable, Run, Solver, Tailored
 from hinge.stopping import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
 
 # A native call should read about this many rows: tiny problems get several epochs per call.
@@ -35,6 +35,8 @@ def train(problem: Problem, solver: Solver | Composite, options: Options) -> Out
     if isinstance(solver, Composite):
         return solver.train(problem, options, train)
     _refuse_unsupported(problem, solver, options)
+    if isinstance(solver, Tailored):
+        solver = solver.tailored(problem, options)
     try:
         training = _Training(problem, solver, options)
     except KeyboardInterrupt as interrupt:  # before there was anything to lose

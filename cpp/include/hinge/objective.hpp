@@ -26,11 +26,14 @@ double norm_bound(const R& rows, std::int64_t i) {
   return std::sqrt(rows.squared_norm(i) * (1.0 + 2.0 * n * kRoundoff) + n * 1e-320) * (1.0 + 4.0 * kRoundoff);
 }
 
-inline double squared_norm(std::span<const double> w) {
+template <class W>
+double squared_norm_of(std::span<const W> w) {
   Sum sum;
   for (const double x : w) sum.add(x * x);
   return sum.value();
 }
+inline double squared_norm(std::span<const double> w) { return squared_norm_of(w); }
+inline double squared_norm(std::span<const float> w) { return squared_norm_of(w); }
 
 /// z_i = w.x_i for every row. False when stopped by the poll.
 template <Rows R>

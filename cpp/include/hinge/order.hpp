@@ -18,6 +18,15 @@
 
 namespace hinge {
 
+enum class Sampling { iid, epoch };
+
+/// `count` rows drawn independently, uniformly from 0 .. m-1.
+inline std::vector<std::int64_t> draws(std::int64_t m, std::int64_t count, Rng& rng) {
+  std::vector<std::int64_t> visit(static_cast<std::size_t>(count));
+  for (auto& i : visit) i = rng.below(m);
+  return visit;
+}
+
 struct Order {
   std::int64_t block = 0;
   std::int64_t group = 1;
@@ -61,13 +70,12 @@ struct Order {
     if (!arrange(rows, visit, rng, stop)) visit.clear();
     return visit;
   }
-};
 
-/// `count` rows drawn independently, uniformly from 0 .. m-1.
-inline std::vector<std::int64_t> draws(std::int64_t m, std::int64_t count, Rng& rng) {
-  std::vector<std::int64_t> visit(static_cast<std::size_t>(count));
-  for (auto& i : visit) i = rng.below(m);
-  return visit;
-}
+  /// The rows of an epoch: `count` independent draws, or all rows in this order. None when told to stop.
+  template <class Stop = Never>
+  std::vector<std::int64_t> sample(Sampling how, std::int64_t m, std::int64_t count, Rng& rng, Stop&& stop = {}) const {
+    return how == Sampling::iid ? draws(m, count, rng) : of_all(m, rng, stop);
+  }
+};
 
 }  // namespace hinge

@@ -8,6 +8,8 @@
 // n_features + 1 entries, the last one belonging to the constant feature. Rows of zero weight are left out by `kept`,
 // a list of row numbers; a solver only ever sees positions 0 .. size()-1 in it.
 //
+// Weights are double, or float where a solver trades accuracy for memory traffic; every sum is in double.
+//
 // The hot operations are inlined by force: a call to a function that does nothing but prefetch is one that the compiler
 // may drop.
 //
@@ -53,7 +55,23 @@ struct DenseRows : RowView {
 
   std::int64_t stored(std::int64_t) const { return n_columns; }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
+
+  [[gnu::always_inline]] void prefetch(std::int64_t i) const { __builtin_prefetch(values + row(i) * n_columns); }
+
+  template <class F>
+  void for_each(std::int64_t i, F&& visit) const {
+    const T* x = values + row(i) * n_columns;
+    for (std::int64_t j = 0; j < n_columns; ++j) visit(j, static_cast<double>(x[j]));
+    if (rho != 0.0) visit(n_columns, rho);
+  }
+
+ private:
+  template <class W>
+  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
     const T* x = values + row(i) * n_columns;
     std::array<double, 8> sum{};
     std::int64_t j = 0;
@@ -64,19 +82,11 @@ struct DenseRows : RowView {
     return (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) + rho * w[n_columns];
   }
 
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const {
+  template <class W>
+  [[gnu::always_inline]] void add_to(std::int64_t i, double scale, std::span<W> v) const {
     const T* x = values + row(i) * n_columns;
-    for (std::int64_t j = 0; j < n_columns; ++j) v[j] += scale * static_cast<double>(x[j]);
-    v[n_columns] += scale * rho;
-  }
-
-  [[gnu::always_inline]] void prefetch(std::int64_t i) const { __builtin_prefetch(values + row(i) * n_columns); }
-
-  template <class F>
-  void for_each(std::int64_t i, F&& visit) const {
-    const T* x = values + row(i) * n_columns;
-    for (std::int64_t j = 0; j < n_columns; ++j) visit(j, static_cast<double>(x[j]));
-    if (rho != 0.0) visit(n_columns, rho);
+    for (std::int64_t j = 0; j < n_columns; ++j) v[j] = static_cast<W>(v[j] + scale * static_cast<double>(x[j]));
+    v[n_columns] = static_cast<W>(v[n_columns] + scale * rho);
   }
 };
 
@@ -91,29 +101,10 @@ struct CsrRows : RowView {
     return static_cast<std::int64_t>(indptr[r + 1]) - static_cast<std::int64_t>(indptr[r]);
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
-    const std::int64_t r = row(i);
-    std::int64_t p = indptr[r];
-    const std::int64_t end = indptr[r + 1];
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (; p + 4 <= end; p += 4) {
-      s0 += static_cast<double>(values[p]) * w[indices[p]];
-      s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
-      s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
-      s3 += static_cast<double>(values[p + 3]) * w[indices[p + 3]];
-    }
-    if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
-    if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
-    if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
-    return ((s0 + s1) + (s2 + s3)) + rho * w[n_columns];
-  }
-
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const {
-    const std::int64_t r = row(i);
-    const std::int64_t end = indptr[r + 1];
-    for (std::int64_t p = indptr[r]; p < end; ++p) v[indices[p]] += scale * static_cast<double>(values[p]);
-    v[n_columns] += scale * rho;
-  }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
   /// The first cache lines of values and of indices: the hardware follows from there.
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
@@ -130,6 +121,35 @@ struct CsrRows : RowView {
     const std::int64_t end = indptr[r + 1];
     for (std::int64_t p = indptr[r]; p < end; ++p) visit(static_cast<std::int64_t>(indices[p]), static_cast<double>(values[p]));
     if (rho != 0.0) visit(n_columns, rho);
+  }
+
+ private:
+  template <class W>
+  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
+    const std::int64_t r = row(i);
+    std::int64_t p = indptr[r];
+    const std::int64_t end = indptr[r + 1];
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; p + 4 <= end; p += 4) {
+      s0 += static_cast<double>(values[p]) * w[indices[p]];
+      s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+      s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+      s3 += static_cast<double>(values[p + 3]) * w[indices[p + 3]];
+    }
+    if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
+    if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+    if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+    return ((s0 + s1) + (s2 + s3)) + rho * w[n_columns];
+  }
+
+  template <class W>
+  [[gnu::always_inline]] void add_to(std::int64_t i, double scale, std::span<W> v) const {
+    const std::int64_t r = row(i);
+    const std::int64_t end = indptr[r + 1];
+    for (std::int64_t p = indptr[r]; p < end; ++p) {
+      v[indices[p]] = static_cast<W>(v[indices[p]] + scale * static_cast<double>(values[p]));
+    }
+    v[n_columns] = static_cast<W>(v[n_columns] + scale * rho);
   }
 };
 

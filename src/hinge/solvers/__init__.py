@@ -4,20 +4,41 @@ from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
 from hinge.solvers.dcd import DCD
+from hinge.solvers.norma import Norma, Zhang
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
+from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
-__all__ = ["DCD", "BestOf", "Configuration", "Pegasos", "SGDm", "SGDr", "SGDs", "Solver", "as_solver", "solver_names"]
+__all__ = [
+    "DCD",
+    "SGDQN",
+    "BestOf",
+    "Configuration",
+    "Norma",
+    "Pegasos",
+    "SGDm",
+    "SGDr",
+    "SGDs",
+    "Solver",
+    "SvmSGD",
+    "Zhang",
+    "as_solver",
+    "solver_names",
+]
 
 # "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
     "dcd": DCD(),
+    "norma": Norma(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
+    "sgd-qn": SGDQN(),
     "sgd-r": SGDr(),
     "sgd-s": SGDs(),
+    "svmsgd": SvmSGD(),
+    "zhang": Zhang(),
 }
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from hinge import _core
 from hinge.certificate import Point
 from hinge.order import Order, Permutation
 from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun
+from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
 
 Sampling = Literal["iid", "epoch"]
 Start = Literal["zero", "random"]
@@ -74,10 +74,7 @@ class Pegasos(Configuration):
             raise ValueError(
                 "bias='exact' fits b to the k rows of a step: with k=1 there is never a loss. Choose a large k."
             )
-        choices = {"sampling": Sampling, "start_at": Start, "output": Output, "bias": Bias}
-        for name, kind in choices.items():
-            if getattr(self, name) not in get_args(kind):
-                raise ValueError(f"{name} must be one of {get_args(kind)}, got {getattr(self, name)!r}.")
+        expect_choice(self, sampling=Sampling, start_at=Start, output=Output, bias=Bias)
 
     @property
     def default_order(self) -> Order | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, get_args, runtime_checkable
 
 from hinge import _core
 from hinge.certificate import Point
 from hinge.order import Order
+from hinge.outcome import Options
 from hinge.problem import InterceptKind, Problem
 
 State: TypeAlias = dict[str, Any]
@@ -77,6 +78,15 @@ class Solver(Protocol):
         ...
 
 
+@runtime_checkable
+class Tailored(Protocol):
+    """A configuration with options that follow from those of the run, unless given."""
+
+    def tailored(self, problem: Problem, options: Options) -> Solver:
+        """The configuration for this run."""
+        ...
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A frozen set of options that scikit-learn can read and vary (``solver__k=[1, 100]`` in a grid search)."""
@@ -91,6 +101,13 @@ class Configuration:
         if unknown:
             raise ValueError(f"{type(self).__name__} has no option {unknown[0]!r}; it has {sorted(asdict(self))}.")
         return replace(self, **options)
+
+
+def expect_choice(configuration: Configuration, **choices: Any) -> None:
+    """Options that are one of several words: ``output=Literal["last", "average"]``."""
+    for name, kind in choices.items():
+        if getattr(configuration, name) not in get_args(kind):
+            raise ValueError(f"{name} must be one of {get_args(kind)}, got {getattr(configuration, name)!r}.")
 
 
 class NativeRun:

@@ -1,0 +1,129 @@
+#pragma once
+// Norma and Zhang's method: stochastic subgradient descent, one row a step, with other step sizes than Pegasos.
+//
+// Kivinen, Smola & Williamson, "Online Learning with Kernels" (2004); Zhang, "Solving Large Scale Linear Prediction
+// Problems Using Stochastic Gradient Descent Algorithms" (ICML 2004); both as compared in the Pegasos paper.
+// Minimises lambda/2 |w|^2 + mean hinge, that is lambda P. Step t = 1, 2, ...:
+//
+//   1. choose a row i
+//   2. w <- (1 - eta_t lambda) w,   and + eta_t s^_i y_i x_i if y_i w.x_i < 1 before    (strict, as in Pegasos)
+//   3. w <- min(1, 1/(sqrt(lambda) |w|)) w                                              (optional)
+//
+// Rates: Norma eta_t = p / (lambda sqrt(t)), 0 < p < 1; Zhang eta_t = eta, with eta lambda < 1.
+//
+// The multipliers are a DualAverage: with these rates the combination of rows that makes up w rests on few recent steps.
+//
+// No intercept, or a penalised one through the rows.
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+
+#include "hinge/dual_average.hpp"
+#include "hinge/order.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/primal_iterate.hpp"
+#include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+/// The size of step t = 1, 2, ...
+template <class R>
+concept Rate = requires(const R& rate, double lambda, std::int64_t t) {
+  { rate(lambda, t) } -> std::same_as<double>;
+};
+
+struct NormaRate {
+  double p;
+  double operator()(double lambda, std::int64_t t) const { return p / (lambda * std::sqrt(static_cast<double>(t))); }
+};
+
+struct ConstantRate {
+  double eta;
+  double operator()(double, std::int64_t) const { return eta; }
+};
+
+struct GradientOptions {
+  Sampling sampling = Sampling::iid;
+  bool projection = false;
+  Output output = Output::last;
+  bool multipliers = true;  // false: for a trial that needs no dual point
+};
+
+template <Rate R, class W = double>
+struct GradientDescent : PrimalIterate<W> {
+  R rate;
+  GradientOptions options;
+  Order order;
+  Rng rng;
+  DualAverage average;
+
+  using PrimalIterate<W>::t;
+  using PrimalIterate<W>::touched;
+
+  GradientDescent(const Problem& problem, std::int64_t n_features, R step_size, GradientOptions how, Order row_order,
+                  Rng random)
+      : PrimalIterate<W>(0, n_features, how.output),
+        rate(step_size),
+        options(how),
+        order(row_order),
+        rng(random),
+        average(how.multipliers ? problem.size() : 0) {}
+
+  /// What a saved run consists of.
+  template <class F>
+  void fields(F&& field) {
+    PrimalIterate<W>::fields(field);
+    average.fields(field);
+  }
+
+  /// On another problem the weights are a start like any other.
+  template <Rows X>
+  void rebuild(const X&, const Problem&, Poll&) {}
+
+  /// m rows. False when stopped by the poll.
+  template <Rows X>
+  bool run_epoch(const X& rows, const Problem& problem, Poll& poll) {
+    const auto visit = order.sample(options.sampling, problem.size(), problem.size(), rng, poll);
+    if (visit.empty()) return false;
+    return present(rows, problem, visit, poll);
+  }
+
+  /// These rows, one after the other.
+  template <Rows X>
+  bool present(const X& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll) {
+    const auto n = static_cast<std::int64_t>(visit.size());
+    for (std::int64_t position = 0; position < n; ++position) {
+      if (position + kPrefetchDistance < n) rows.prefetch(visit[position + kPrefetchDistance]);
+      step(rows, problem, visit[position]);
+      ++touched;
+      if (poll(rows.stored(visit[position]))) return false;
+    }
+    return true;
+  }
+
+  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
+    this->write_weights(weights);
+    average.write(problem, multipliers);
+  }
+
+ private:
+  template <Rows X>
+  void step(const X& rows, const Problem& problem, std::int64_t i) {
+    const double z = this->decision(rows, i);
+    const bool loss = problem.y[i] * z < 1.0;
+    average.visited(i, loss, t);
+    const double eta = rate(problem.lambda, ++t);
+    const double keep = 1.0 - eta * problem.lambda;
+    this->shrink(keep);
+    if (loss) this->add(rows, problem, i, eta * problem.relative_weight(i), keep * z);
+    if (options.projection) this->project(problem.total_cost);
+    this->record(rng);
+  }
+};
+
+using Norma = GradientDescent<NormaRate>;
+using Zhang = GradientDescent<ConstantRate>;
+
+}  // namespace hinge
