@@ -60,3 +60,13 @@ def test_dcd_finds_the_optimum_of_covertype(data_dir: Path) -> None:
 def test_sgd_m_brackets_the_optimum_of_web(data_dir: Path) -> None:
     X, y = _libsvm(data_dir / "w8a.xz", 300)
     _assert_optimum(X, y, C=1.0, solver="sgd-m", tol=0.1, bracket=(6604.8865, 6604.8928))
+
+
+def test_svmsgd_brackets_the_optimum_of_web(data_dir: Path) -> None:
+    X, y = _libsvm(data_dir / "w8a.xz", 300)
+    _assert_optimum(X, y, C=1.0, solver="svmsgd", tol=0.02, bracket=(6604.8865, 6604.8928))
+
+
+def test_sgd_qn_brackets_the_optimum_of_adult(data_dir: Path) -> None:
+    X, y = _libsvm(data_dir / "a9a.xz", 123)
+    _assert_optimum(X, y, C=1.0, solver="sgd-qn", tol=0.05, bracket=(11433.8077, 11433.8124))

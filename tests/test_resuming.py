@@ -87,7 +87,17 @@ def test_state_on_another_problem_is_still_certified(solver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "tol"), [("dcd", 1e-4), ("pegasos", 0.1), ("sgd-s", 0.05), ("sgd-m", 0.05), ("sgd-r", 0.1)]
+    ("solver", "tol"),
+    [
+        ("dcd", 1e-4),
+        ("pegasos", 0.1),
+        ("sgd-s", 0.05),
+        ("sgd-m", 0.05),
+        ("sgd-r", 0.1),
+        ("sgd-qn", 0.1),
+        ("svmsgd", 0.05),
+        ("zhang", 0.1),
+    ],
 )
 def test_warm_start_saves_epochs(solver, tol) -> None:
     params = {"solver": solver, "tol": tol, "C": 0.1, "fit_intercept": False}

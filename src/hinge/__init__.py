@@ -5,6 +5,7 @@ from hinge.linear import LinearSVC
 from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
+from hinge.search import EtaSearch, search_eta
 from hinge.solve import Solution, solve
 from hinge.solvers import DCD, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
 from hinge.verify import verify
@@ -17,6 +18,7 @@ __all__ = [
     "BestOf",
     "Blocks",
     "Certificate",
+    "EtaSearch",
     "LinearSVC",
     "Norma",
     "Pegasos",
@@ -31,6 +33,7 @@ __all__ = [
     "Solution",
     "SvmSGD",
     "Zhang",
+    "search_eta",
     "solve",
     "verify",
 ]
