@@ -15,13 +15,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, Pegasos, Problem, SGDm, SGDr, SGDs, solve
+from hinge import DCD, MPU, Pegasos, Problem, SGDm, SGDr, SGDs, solve
 
-SOLVERS = {"dcd": DCD(), "pegasos": Pegasos(), "sgd-r": SGDr(), "sgd-s": SGDs(), "sgd-m": SGDm()}
+SOLVERS = {"dcd": DCD(), "mpu": MPU(), "pegasos": Pegasos(), "sgd-r": SGDr(), "sgd-s": SGDs(), "sgd-m": SGDm()}
 VARIANTS = {
     **SOLVERS,
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "mpu with delta": MPU(delta=0.1),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

@@ -4,6 +4,7 @@ namespace hinge::python {
 
 void bind_sgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
+void bind_mpu(nb::module_& m);
 void bind_pegasos(nb::module_& m);
 
 void bind_solvers(nb::module_& m) {
@@ -35,6 +36,7 @@ void bind_solvers(nb::module_& m) {
 
   bind_sgd(m);
   bind_dcd(m);
+  bind_mpu(m);
   bind_pegasos(m);
 }
 

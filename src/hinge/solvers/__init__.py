@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
 from hinge.solvers.dcd import DCD
+from hinge.solvers.mpu import MPU
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
 
-__all__ = ["DCD", "BestOf", "Configuration", "Pegasos", "SGDm", "SGDr", "SGDs", "Solver", "as_solver", "solver_names"]
+__all__ = [
+    "DCD",
+    "MPU",
+    "BestOf",
+    "Configuration",
+    "Pegasos",
+    "SGDm",
+    "SGDr",
+    "SGDs",
+    "Solver",
+    "as_solver",
+    "solver_names",
+]
 
-# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
+# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
     "dcd": DCD(),
+    "mpu": MPU(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-r": SGDr(),
