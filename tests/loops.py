@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, SGDQN, Norma, Pegasos, Problem, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
+from hinge import DCD, MPU, SGDQN, Norma, Pegasos, Problem, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
 
 SOLVERS = {
     "dcd": DCD(),
+    "mpu": MPU(),
     "norma": Norma(horizon=100_000),  # given: it would follow from max_iter
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
@@ -32,6 +33,7 @@ VARIANTS = {
     **SOLVERS,
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "mpu with delta": MPU(delta=0.1),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

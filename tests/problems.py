@@ -21,6 +21,7 @@ EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 INTERCEPTS = ("none", "penalized", "free")
 SOLVERS = {
     "dcd": INTERCEPTS,
+    "mpu": INTERCEPTS[:2],
     "norma": INTERCEPTS[:2],
     "pegasos": INTERCEPTS,
     "sgd-m": INTERCEPTS[:2],

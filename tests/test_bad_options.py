@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import BOTH, X, fit, refused, y
 
-from hinge import DCD, SGDQN, BestOf, Blocks, LinearSVC, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
+from hinge import DCD, MPU, SGDQN, BestOf, Blocks, LinearSVC, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
 
 
 @pytest.mark.parametrize("train", BOTH)
@@ -37,7 +37,7 @@ def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 def test_unknown_solver_is_refused_with_the_names(train) -> None:
-    with refused("sgd", "dcd", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
+    with refused("sgd", "dcd", "mpu", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
         train(X, y, solver="sgd")
 
 
@@ -103,7 +103,7 @@ def test_numpy_integers_are_integers(integer) -> None:
     solve(X, y, max_iter=integer(500))
 
 
-@pytest.mark.parametrize("solver", ["dcd", DCD(), Pegasos(), "sgd-s", "norma", Zhang(), SGDQN()])
+@pytest.mark.parametrize("solver", ["dcd", DCD(), MPU(), Pegasos(), "sgd-s", "norma", Zhang(), SGDQN()])
 def test_unknown_solver_option_is_refused_with_the_known_ones(solver) -> None:
     with refused("no option 'kk'"):
         LinearSVC(solver=solver).set_params(solver__kk=3)
@@ -130,7 +130,9 @@ def test_constant_step_that_would_turn_w_around_is_refused(factor, C) -> None:
 
 
 @pytest.mark.parametrize("train", BOTH)
-@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5), "norma", "zhang", "svmsgd", "sgd-qn"])
+@pytest.mark.parametrize(
+    "solver", ["mpu", "sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5), "norma", "zhang", "svmsgd", "sgd-qn"]
+)
 def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
     with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False"):
         train(X, y, solver=solver)

@@ -18,7 +18,7 @@ from hinge import SGDQN, BestOf, LinearSVC, Pegasos, SvmSGD, solve
 
 # Saved states
 
-SOLVERS = ["dcd", "norma", "pegasos", "sgd-m", "sgd-qn", "sgd-r", "sgd-s", "svmsgd", "zhang"]
+SOLVERS = ["dcd", "mpu", "norma", "pegasos", "sgd-m", "sgd-qn", "sgd-r", "sgd-s", "svmsgd", "zhang"]
 
 
 def saved(solver: Any) -> dict[str, Any]:

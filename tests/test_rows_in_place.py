@@ -23,6 +23,7 @@ y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=300) > 0, "yes", "no")
 
 SOLVERS = {
     "dcd": {"solver": "dcd"},
+    "mpu": {"solver": "mpu", "intercept": "penalized"},
     "pegasos": {"solver": "pegasos", "tol": 0.5},
     "sgd-s": {"solver": "sgd-s", "intercept": "penalized", "tol": 0.1},
     "sgd-qn": {"solver": SGDQN(precision="single"), "intercept": "penalized", "tol": 0.5},

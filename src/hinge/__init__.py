@@ -7,13 +7,14 @@ from hinge.outcome import Progress, Record
 from hinge.problem import Problem
 from hinge.search import EtaSearch, search_eta
 from hinge.solve import Solution, solve
-from hinge.solvers import DCD, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
+from hinge.solvers import DCD, MPU, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
 from hinge.verify import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DCD",
+    "MPU",
     "SGDQN",
     "BestOf",
     "Blocks",

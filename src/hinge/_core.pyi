@@ -212,6 +212,28 @@ class Dcd:
 
     def estimate(self) -> tuple[float, float]: ...
 
+class Mpu:
+    """The margin perceptron with unlearning at work."""
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: Order, arg3: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def estimate(self) -> tuple[float, float]: ...
+
 class Sampling(enum.Enum):
     iid = 0
 

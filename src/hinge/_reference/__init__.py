@@ -10,6 +10,7 @@ from __future__ import annotations
 from hinge._reference.dcd import Dcd
 from hinge._reference.dual_average import DualAverage
 from hinge._reference.gradient import ConstantRate, GradientDescent, GradientOptions, NormaRate
+from hinge._reference.mpu import Mpu
 from hinge._reference.order import Order, draws
 from hinge._reference.pegasos import Pegasos, PegasosOptions
 from hinge._reference.primal_iterate import PrimalIterate
@@ -29,6 +30,7 @@ __all__ = [
     "DualAverage",
     "GradientDescent",
     "GradientOptions",
+    "Mpu",
     "NormaRate",
     "Order",
     "Pegasos",

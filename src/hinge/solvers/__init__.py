@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
 from hinge.solvers.dcd import DCD
+from hinge.solvers.mpu import MPU
 from hinge.solvers.norma import Norma, Zhang
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
@@ -12,6 +13,7 @@ from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
 __all__ = [
     "DCD",
+    "MPU",
     "SGDQN",
     "BestOf",
     "Configuration",
@@ -27,10 +29,11 @@ __all__ = [
     "solver_names",
 ]
 
-# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
+# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
     "dcd": DCD(),
+    "mpu": MPU(),
     "norma": Norma(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
