@@ -5,6 +5,7 @@ namespace hinge::python {
 void bind_sgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
 void bind_pegasos(nb::module_& m);
+void bind_cutting_planes(nb::module_& m);
 
 void bind_solvers(nb::module_& m) {
   nb::class_<Rng>(m, "Rng", "xoshiro256++ keyed by a list of integers.")
@@ -36,6 +37,7 @@ void bind_solvers(nb::module_& m) {
   bind_sgd(m);
   bind_dcd(m);
   bind_pegasos(m);
+  bind_cutting_planes(m);
 }
 
 }  // namespace hinge::python

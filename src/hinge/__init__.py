@@ -6,16 +6,18 @@ from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
 from hinge.solve import Solution, solve
-from hinge.solvers import DCD, BestOf, Pegasos, SGDm, SGDr, SGDs
+from hinge.solvers import DCD, OCAS, BestOf, CuttingPlane, Pegasos, SGDm, SGDr, SGDs
 from hinge.verify import verify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DCD",
+    "OCAS",
     "BestOf",
     "Blocks",
     "Certificate",
+    "CuttingPlane",
     "LinearSVC",
     "Pegasos",
     "Permutation",

@@ -7,7 +7,9 @@ headers in ``cpp/include/hinge`` next to these files. Nothing here is fast, and 
 
 from __future__ import annotations
 
+from hinge._reference.cutting_plane import CuttingPlane
 from hinge._reference.dcd import Dcd
+from hinge._reference.ocas import Ocas
 from hinge._reference.order import Order, draws
 from hinge._reference.pegasos import Pegasos, PegasosOptions
 from hinge._reference.problem import Problem, Sum
@@ -17,8 +19,10 @@ from hinge._reference.sgd import Sgd, margin_errors
 
 __all__ = [
     "CsrRows",
+    "CuttingPlane",
     "Dcd",
     "DenseRows",
+    "Ocas",
     "Order",
     "Pegasos",
     "PegasosOptions",

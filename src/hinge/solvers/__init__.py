@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
+from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
 
-__all__ = ["DCD", "BestOf", "Configuration", "Pegasos", "SGDm", "SGDr", "SGDs", "Solver", "as_solver", "solver_names"]
+__all__ = [
+    "DCD",
+    "OCAS",
+    "BestOf",
+    "Configuration",
+    "CuttingPlane",
+    "Pegasos",
+    "SGDm",
+    "SGDr",
+    "SGDs",
+    "Solver",
+    "as_solver",
+    "solver_names",
+]
 
 # "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
+    "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
+    "ocas": OCAS(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-r": SGDr(),
