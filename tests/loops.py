@@ -15,13 +15,22 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, Pegasos, Problem, SGDm, SGDr, SGDs, solve
+from hinge import DCD, OCAS, CuttingPlane, Pegasos, Problem, SGDm, SGDr, SGDs, solve
 
-SOLVERS = {"dcd": DCD(), "pegasos": Pegasos(), "sgd-r": SGDr(), "sgd-s": SGDs(), "sgd-m": SGDm()}
+SOLVERS = {
+    "cutting-plane": CuttingPlane(),
+    "dcd": DCD(),
+    "ocas": OCAS(),
+    "pegasos": Pegasos(),
+    "sgd-r": SGDr(),
+    "sgd-s": SGDs(),
+    "sgd-m": SGDm(),
+}
 VARIANTS = {
     **SOLVERS,
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

@@ -16,7 +16,9 @@ EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 
 INTERCEPTS = ("none", "penalized", "free")
 SOLVERS = {
+    "cutting-plane": INTERCEPTS[:2],
     "dcd": INTERCEPTS,
+    "ocas": INTERCEPTS[:2],
     "pegasos": INTERCEPTS,
     "sgd-r": INTERCEPTS[:2],
     "sgd-s": INTERCEPTS[:2],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import BOTH, X, fit, refused, y
 
-from hinge import DCD, BestOf, Blocks, LinearSVC, Pegasos, SGDm, SGDr, SGDs, solve
+from hinge import DCD, OCAS, BestOf, Blocks, CuttingPlane, LinearSVC, Pegasos, SGDm, SGDr, SGDs, solve
 
 
 @pytest.mark.parametrize("train", BOTH)
@@ -37,7 +37,7 @@ def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 def test_unknown_solver_is_refused_with_the_names(train) -> None:
-    with refused("sgd", "dcd", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
+    with refused("sgd", "cutting-plane", "dcd", "ocas", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
         train(X, y, solver="sgd")
 
 
@@ -68,6 +68,12 @@ def test_unknown_order_is_refused_with_advice(train, order) -> None:
         lambda: SGDs(f=0.0),
         lambda: SGDs(f=np.nan),
         lambda: SGDm(f=-1.0),
+        lambda: CuttingPlane(keep_unused=0),
+        lambda: CuttingPlane(keep_unused=2.5),
+        lambda: OCAS(keep_unused=-1),
+        lambda: OCAS(mu=0.0),
+        lambda: OCAS(mu=1.1),
+        lambda: OCAS(mu=np.nan),
         lambda: BestOf(runs=0),
         lambda: BestOf.with_confidence(Pegasos(), delta=1.5),
         lambda: Blocks(rows=0),
@@ -106,14 +112,14 @@ def test_more_rows_a_step_than_rows_are_refused(train) -> None:
 
 
 @pytest.mark.parametrize("train", BOTH)
-@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5)])
+@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", "cutting-plane", "ocas", SGDs(f=1.5)])
 def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
     with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False"):
         train(X, y, solver=solver)
 
 
-@pytest.mark.parametrize("solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5)])
-def test_order_is_refused_by_solvers_that_draw_their_rows(solver) -> None:
+@pytest.mark.parametrize("solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5), "cutting-plane", "ocas"])
+def test_order_is_refused_by_solvers_that_have_none(solver) -> None:
     with refused("takes no order", "order=None"):
         solve(X, y, solver=solver, order="blocks", intercept="none")
 

@@ -17,7 +17,7 @@ from hinge import BestOf, LinearSVC, Pegasos, solve
 
 # Saved states
 
-SOLVERS = ["dcd", "pegasos", "sgd-r", "sgd-s", "sgd-m"]
+SOLVERS = ["cutting-plane", "dcd", "ocas", "pegasos", "sgd-r", "sgd-s", "sgd-m"]
 
 
 def saved(solver: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def quietly(*args: Any, **kwargs: Any) -> hinge.Solution:
         return hinge.solve(*args, **kwargs)
 
 
-@pytest.mark.parametrize("solver", ["dcd", "pegasos", "sgd-r", "sgd-s", "sgd-m"])
+@pytest.mark.parametrize("solver", ["cutting-plane", "dcd", "ocas", "pegasos", "sgd-r", "sgd-s", "sgd-m"])
 @pytest.mark.parametrize("size", [1e-150, 1e-100, 1e80, 1e100, 1e140])
 def test_dual_holds_where_squares_leave_float64(solver: str, size: float) -> None:
     """The scale theta of the multipliers is so small that its square underflows."""

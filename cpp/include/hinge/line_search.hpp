@@ -6,6 +6,7 @@
 // phi is convex; its slope is piecewise linear: it grows with k at the rate |v - w|^2, and jumps by C_i |e_i| where
 // s_i + k e_i passes through 1. The minimum is where the slope passes through zero. Without the jumps that would be at
 // k = -slope(0) / |v - w|^2, so only the jumps before that count; among them selection by halves: O(m), no sort.
+// k ends at 1000: so long a step is one between points that differ by little more than rounding, and k multiplies that.
 //
 // Rows ascend, also among the jumps that are left, and every sum is interleaved (sums.hpp). The loops have no branches:
 // which rows count is as good as random, and a wrong guess of the processor costs more than the arithmetic.
@@ -37,11 +38,13 @@ class LineSearch {
       return loses ? rise : 0.0;
     });
     if (!(slope < 0.0 && curvature > 0.0)) return 0.0;
-    find_jumps(at_w, at_v, cost, -slope / curvature);
+    find_jumps(at_w, at_v, cost, std::min(-slope / curvature, kLongest));
     return root(slope, curvature);
   }
 
  private:
+  static constexpr double kLongest = 1000.0;
+
   void find_jumps(std::span<const double> at_w, std::span<const double> at_v, const double* cost, double last) {
     places_.resize(at_w.size());
     heights_.resize(at_w.size());
@@ -80,7 +83,7 @@ class LineSearch {
         keep([k](double at) { return at > k; });
       }
     }
-    return -slope / curvature;
+    return std::min(-slope / curvature, kLongest);
   }
 
   /// The median of up to 31 jumps, evenly spread.

@@ -115,14 +115,13 @@ class SimplexQp {
     if (!factor.ok()) return {};
     std::vector<double> delta = factor.solve(std::move(uphill));
     const std::vector<double> along = factor.solve(std::vector<double>(s, 1.0));
-    double numerator = 0.0;
-    double denominator = 0.0;
-    for (std::size_t i = 0; i < s; ++i) {
-      numerator += delta[i];
-      denominator += along[i];
+    double total = 0.0;
+    for (const double x : along) total += x;
+    for (int round = 0; round < 2; ++round) {  // the second takes out what rounding has left of the sum
+      double sum = 0.0;
+      for (const double x : delta) sum += x;
+      for (std::size_t i = 0; i < s; ++i) delta[i] -= sum / total * along[i];
     }
-    const double shift = numerator / denominator;
-    for (std::size_t i = 0; i < s; ++i) delta[i] -= shift * along[i];
     return delta;
   }
 

@@ -1,7 +1,7 @@
 """The cutting-plane method, one slack variable.
 
-Joachims, "Training Linear SVMs in Linear Time" (KDD 2006). Each epoch finds the plane that touches the risk at v, adds it
-to the bundle, and minimises 1/2 |v|^2 + max_j (b_j - v.a_j) for the next v. The best v so far is kept as w.
+Joachims, "Training Linear SVMs in Linear Time" (KDD 2006). Each epoch finds the plane that touches the risk at v, adds
+it to the bundle, and minimises 1/2 |v|^2 + max_j (b_j - v.a_j) for the next v. The best v so far is kept as w.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@
 
 Its slope grows with k at the rate |v - w|^2, and jumps by C_i |e_i| where s_i + k e_i passes through 1. The minimum is
 where the slope passes through zero; the jumps beyond k = -slope(0) / |v - w|^2 do not count. Selection by halves.
+k ends at 1000: so long a step is one between points that differ by little more than rounding, and k multiplies that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from hinge._reference.rows import Floats, interleaved_sum
+
+LONGEST = 1000.0
 
 
 def line_search(at_w: Floats, at_v: Floats, cost: Floats, slope: float, curvature: float) -> float:
@@ -24,7 +27,7 @@ def line_search(at_w: Floats, at_v: Floats, cost: Floats, slope: float, curvatur
         return 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         places = (1.0 - at_w) / e
-    counts = (places > 0.0) & (places < -slope / curvature)
+    counts = (places > 0.0) & (places < min(-slope / curvature, LONGEST))
     places, heights = places[counts], (cost * np.abs(e))[counts]
     while places.size:
         k = _pivot(places)
@@ -39,7 +42,7 @@ def line_search(at_w: Floats, at_v: Floats, cost: Floats, slope: float, curvatur
             slope += before + there
             left = places > k
         places, heights = places[left], heights[left]
-    return -slope / curvature
+    return min(-slope / curvature, LONGEST)
 
 
 def _pivot(places: Floats) -> float:

@@ -8,8 +8,8 @@ An active-set method (after Wolfe, "Finding the Nearest Point in a Polytope", 19
 beta_j > 0; once its top is reached, also the j with the largest g_j, g = b - G beta. The Newton step on the face solves
 K delta = g - level with sum delta = 0, where K = G + c: the constant changes nothing where sum delta = 0, and makes K
 regular where the planes are only affinely independent. The step ends at the maximum along delta or at the border, where
-a variable leaves the face. Where rounding makes it useless, weight moves from the worst variable of the face to the best
-of all.
+a variable leaves the face. Where rounding makes it useless, weight moves from the worst variable of the face to the
+best of all.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class _Climb:
             return None
         delta = factor.solve(self.g[face] - self.level)
         along = factor.solve(np.ones(len(face)))
-        return delta - _sum(delta) / _sum(along) * along
+        for _ in range(2):  # the second round takes out what rounding has left of the sum
+            delta = delta - _sum(delta) / _sum(along) * along
+        return delta
 
     def climbs(self, face: list[int], delta: Floats | None) -> bool:
         if delta is None or not np.isfinite(delta).all() or (delta[self.beta[face] == 0.0] <= 0.0).any():
