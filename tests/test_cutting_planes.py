@@ -138,11 +138,11 @@ def test_method_goes_on_from_wherever_it_was_stopped(solver: Any) -> None:
     y = np.where(X[:, 0] + random.normal(size=len(X)) > 0, 1, -1).astype(np.int8)
     problem = Problem(Selection.make(as_rows(X), np.full(len(X), 0.1), Intercept("none")), y)
     state, unfinished = None, 0
-    for milliseconds in range(1, 31):
+    for milliseconds in range(30):
         poll = _core.Poll(_core.StopFlag())
         run = solver.start(problem, order=None, stream=(0,), poll=poll)
         if state is not None:
-            run.restore(state, same_problem=milliseconds % 10 != 0)  # now and then as if from another problem
+            run.restore(state, same_problem=milliseconds % 10 != 9)  # now and then as if from another problem
         poll.set_deadline(1e-3 * milliseconds)
         run.advance(1)
         unfinished += poll.stopped
