@@ -15,12 +15,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, MPU, SGDQN, Norma, Pegasos, Problem, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
+from hinge import DCD, MPU, OCAS, SGDQN, CuttingPlane, Norma, Pegasos, Problem, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
 
 SOLVERS = {
+    "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
     "norma": Norma(horizon=100_000),  # given: it would follow from max_iter
+    "ocas": OCAS(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-qn": SGDQN(),
@@ -34,6 +36,7 @@ VARIANTS = {
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
     "mpu with delta": MPU(delta=0.1),
+    "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

@@ -20,9 +20,11 @@ EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 
 INTERCEPTS = ("none", "penalized", "free")
 SOLVERS = {
+    "cutting-plane": INTERCEPTS[:2],
     "dcd": INTERCEPTS,
     "mpu": INTERCEPTS[:2],
     "norma": INTERCEPTS[:2],
+    "ocas": INTERCEPTS[:2],
     "pegasos": INTERCEPTS,
     "sgd-m": INTERCEPTS[:2],
     "sgd-qn": INTERCEPTS[:2],

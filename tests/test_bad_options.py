@@ -6,7 +6,24 @@ import numpy as np
 import pytest
 from refusals import BOTH, X, fit, refused, y
 
-from hinge import DCD, MPU, SGDQN, BestOf, Blocks, LinearSVC, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
+from hinge import (
+    DCD,
+    MPU,
+    OCAS,
+    SGDQN,
+    BestOf,
+    Blocks,
+    CuttingPlane,
+    LinearSVC,
+    Norma,
+    Pegasos,
+    SGDm,
+    SGDr,
+    SGDs,
+    SvmSGD,
+    Zhang,
+    solve,
+)
 
 
 @pytest.mark.parametrize("train", BOTH)
@@ -37,7 +54,7 @@ def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 def test_unknown_solver_is_refused_with_the_names(train) -> None:
-    with refused("sgd", "dcd", "mpu", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
+    with refused("sgd", "cutting-plane", "dcd", "mpu", "ocas", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
         train(X, y, solver="sgd")
 
 
@@ -83,6 +100,12 @@ def test_unknown_order_is_refused_with_advice(train, order) -> None:
         lambda: SvmSGD(output="random"),
         lambda: SvmSGD(precision="half"),
         lambda: SGDQN(precision=32),
+        lambda: CuttingPlane(keep_unused=0),
+        lambda: CuttingPlane(keep_unused=2.5),
+        lambda: OCAS(keep_unused=-1),
+        lambda: OCAS(mu=0.0),
+        lambda: OCAS(mu=1.1),
+        lambda: OCAS(mu=np.nan),
         lambda: BestOf(runs=0),
         lambda: BestOf.with_confidence(Pegasos(), delta=1.5),
         lambda: Blocks(rows=0),
@@ -131,15 +154,18 @@ def test_constant_step_that_would_turn_w_around_is_refused(factor, C) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 @pytest.mark.parametrize(
-    "solver", ["mpu", "sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5), "norma", "zhang", "svmsgd", "sgd-qn"]
+    "solver",
+    ["cutting-plane", "mpu", "ocas", "sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5), "norma", "zhang", "svmsgd", "sgd-qn"],
 )
 def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
     with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False"):
         train(X, y, solver=solver)
 
 
-@pytest.mark.parametrize("solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5), "norma", Zhang(eta=0.1)])
-def test_order_is_refused_by_solvers_that_draw_their_rows(solver) -> None:
+@pytest.mark.parametrize(
+    "solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5), "norma", Zhang(eta=0.1), "cutting-plane", "ocas"]
+)
+def test_order_is_refused_by_solvers_that_have_none(solver) -> None:
     with refused("takes no order", "order=None"):
         solve(X, y, solver=solver, order="blocks", intercept="none")
 

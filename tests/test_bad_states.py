@@ -18,7 +18,20 @@ from hinge import SGDQN, BestOf, LinearSVC, Pegasos, SvmSGD, solve
 
 # Saved states
 
-SOLVERS = ["dcd", "mpu", "norma", "pegasos", "sgd-m", "sgd-qn", "sgd-r", "sgd-s", "svmsgd", "zhang"]
+SOLVERS = [
+    "cutting-plane",
+    "dcd",
+    "mpu",
+    "norma",
+    "ocas",
+    "pegasos",
+    "sgd-m",
+    "sgd-qn",
+    "sgd-r",
+    "sgd-s",
+    "svmsgd",
+    "zhang",
+]
 
 
 def saved(solver: Any) -> dict[str, Any]:

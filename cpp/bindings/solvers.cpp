@@ -8,6 +8,7 @@ void bind_svmsgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
 void bind_mpu(nb::module_& m);
 void bind_pegasos(nb::module_& m);
+void bind_cutting_planes(nb::module_& m);
 
 void bind_solvers(nb::module_& m) {
   nb::class_<Rng>(m, "Rng", "xoshiro256++ keyed by a list of integers.")
@@ -42,6 +43,7 @@ void bind_solvers(nb::module_& m) {
   bind_pegasos(m);
   bind_gradient(m);
   bind_svmsgd(m);
+  bind_cutting_planes(m);
 }
 
 }  // namespace hinge::python

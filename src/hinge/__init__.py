@@ -7,7 +7,21 @@ from hinge.outcome import Progress, Record
 from hinge.problem import Problem
 from hinge.search import EtaSearch, search_eta
 from hinge.solve import Solution, solve
-from hinge.solvers import DCD, MPU, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
+from hinge.solvers import (
+    DCD,
+    MPU,
+    OCAS,
+    SGDQN,
+    BestOf,
+    CuttingPlane,
+    Norma,
+    Pegasos,
+    SGDm,
+    SGDr,
+    SGDs,
+    SvmSGD,
+    Zhang,
+)
 from hinge.verify import verify
 
 __version__ = "0.1.0"
@@ -15,10 +29,12 @@ __version__ = "0.1.0"
 __all__ = [
     "DCD",
     "MPU",
+    "OCAS",
     "SGDQN",
     "BestOf",
     "Blocks",
     "Certificate",
+    "CuttingPlane",
     "EtaSearch",
     "LinearSVC",
     "Norma",

@@ -7,10 +7,12 @@ headers in ``cpp/include/hinge`` next to these files. Nothing here is fast, and 
 
 from __future__ import annotations
 
+from hinge._reference.cutting_plane import CuttingPlane
 from hinge._reference.dcd import Dcd
 from hinge._reference.dual_average import DualAverage
 from hinge._reference.gradient import ConstantRate, GradientDescent, GradientOptions, NormaRate
 from hinge._reference.mpu import Mpu
+from hinge._reference.ocas import Ocas
 from hinge._reference.order import Order, draws
 from hinge._reference.pegasos import Pegasos, PegasosOptions
 from hinge._reference.primal_iterate import PrimalIterate
@@ -25,6 +27,7 @@ __all__ = [
     "BottouRate",
     "ConstantRate",
     "CsrRows",
+    "CuttingPlane",
     "Dcd",
     "DenseRows",
     "DualAverage",
@@ -32,6 +35,7 @@ __all__ = [
     "GradientOptions",
     "Mpu",
     "NormaRate",
+    "Ocas",
     "Order",
     "Pegasos",
     "PegasosOptions",

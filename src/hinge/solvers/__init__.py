@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
+from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.mpu import MPU
 from hinge.solvers.norma import Norma, Zhang
@@ -14,9 +15,11 @@ from hinge.solvers.svmsgd import SGDQN, SvmSGD
 __all__ = [
     "DCD",
     "MPU",
+    "OCAS",
     "SGDQN",
     "BestOf",
     "Configuration",
+    "CuttingPlane",
     "Norma",
     "Pegasos",
     "SGDm",
@@ -32,9 +35,11 @@ __all__ = [
 # "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
+    "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
     "norma": Norma(),
+    "ocas": OCAS(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-qn": SGDQN(),
