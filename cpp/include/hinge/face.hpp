@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/cholesky.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
@@ -38,52 +39,6 @@ struct DualIterate {
   double dual = 0.0;     // D(a)
   double kappa = 0.0;    // penalty of the residue; 0 without a free intercept
   double summit = 0.0;   // the largest D reached at the maximum of a face with residue 0
-};
-
-/// Dense symmetric positive definite systems: lower Cholesky factor, row by row.
-class Cholesky {
- public:
-  explicit Cholesky(std::vector<double> matrix, std::size_t n) : l_(std::move(matrix)), n_(n) {
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double sum = l_[i * n_ + j] - dot(&l_[i * n_], &l_[j * n_], j);
-        if (i == j) {
-          ok_ = ok_ && sum > 0.0;
-          l_[i * n_ + i] = std::sqrt(sum);
-        } else {
-          l_[i * n_ + j] = sum / l_[j * n_ + j];
-        }
-      }
-    }
-  }
-
-  bool ok() const { return ok_; }
-
-  std::vector<double> solve(std::vector<double> x) const {
-    for (std::size_t i = 0; i < n_; ++i) {
-      x[i] = (x[i] - dot(&l_[i * n_], x.data(), i)) / l_[i * n_ + i];
-    }
-    for (std::size_t i = n_; i-- > 0;) {
-      x[i] /= l_[i * n_ + i];
-      for (std::size_t k = 0; k < i; ++k) x[k] -= l_[i * n_ + k] * x[i];
-    }
-    return x;
-  }
-
- private:
-  static double dot(const double* x, const double* y, std::size_t n) {
-    double sum[4] = {0, 0, 0, 0};
-    std::size_t k = 0;
-    for (; k + 4 <= n; k += 4) {
-      for (std::size_t j = 0; j < 4; ++j) sum[j] += x[k + j] * y[k + j];
-    }
-    for (; k < n; ++k) sum[0] += x[k] * y[k];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-
-  std::vector<double> l_;
-  std::size_t n_;
-  bool ok_ = true;
 };
 
 class Face {

@@ -24,7 +24,7 @@
 #include <span>
 #include <vector>
 
-#include "hinge/face.hpp"
+#include "hinge/cholesky.hpp"
 #include "hinge/poll.hpp"
 
 namespace hinge {

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hinge._reference.face import Cholesky
+from hinge._reference.cholesky import Cholesky
 from hinge._reference.rows import Floats
 
 NOTHING = 1e-16
