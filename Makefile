@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long lint format stubs bench hooks clean
+.PHONY: help setup venv demo test test-python test-native test-long lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -54,6 +54,27 @@ stubs: $(VENV)/.lint  ## Generate src/hinge/_core.pyi from the compiled module
 bench: $(VENV)/.built  ## Run the micro-benchmark: native epochs against a C loop, orders against each other
 	$(BIN)/python benchmarks/micro.py
 
+papers: $(VENV)/.built  ## Measure the tables and figures of the papers and write docs/papers.md (hours; needs HINGE_DATA)
+	$(PIP_INSTALL) matplotlib
+	$(BIN)/python benchmarks/papers
+	$(BIN)/python benchmarks/papers --update
+
+papers-quick: $(VENV)/.built  ## The same in minutes, on less: results in build/papers-quick
+	$(PIP_INSTALL) matplotlib
+	$(BIN)/python benchmarks/papers --quick
+
+lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in about ten minutes
+	$(BIN)/python benchmarks/lab.py short
+
+lab-full: $(VENV)/.lab  ## The same on all data sets, three costs, deeper curves: hours
+	$(BIN)/python benchmarks/lab.py full
+
+competitors: $(VENV)/.lab  ## Install the competitors that pip has; one that cannot be had is left out
+	$(PIP_INSTALL) cython numpy 'setuptools<80' wheel
+	for package in $(call requirements,["project"]["optional-dependencies"]["competitors"]); do \
+	  $(PIP_INSTALL) --no-build-isolation $$package || echo "$$package cannot be installed: it will be skipped"; \
+	done
+
 hooks: $(VENV)/.lint  ## Install the pre-commit hooks
 	$(BIN)/pre-commit install
 
@@ -75,6 +96,6 @@ $(VENV)/.built: $(VENV)/.tools CMakeLists.txt $(CPP)
 	$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.built
+$(VENV)/.test $(VENV)/.lint $(VENV)/.lab: $(VENV)/.%: $(VENV)/.built
 	$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
 	@touch $@
