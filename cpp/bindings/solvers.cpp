@@ -6,6 +6,7 @@ void bind_gradient(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_svmsgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
+void bind_online(nb::module_& m);
 void bind_pegasos(nb::module_& m);
 
 void bind_solvers(nb::module_& m) {
@@ -39,6 +40,7 @@ void bind_solvers(nb::module_& m) {
   bind_dcd(m);
   bind_pegasos(m);
   bind_gradient(m);
+  bind_online(m);
   bind_svmsgd(m);
 }
 

@@ -6,7 +6,7 @@ from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
 from hinge.solve import Solution, solve
-from hinge.solvers import DCD, SGDQN, BestOf, Norma, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
+from hinge.solvers import DCD, SGDQN, BestOf, Norma, Online, Pegasos, SGDm, SGDr, SGDs, SvmSGD, Zhang
 from hinge.verify import verify
 
 __version__ = "0.1.0"
@@ -19,6 +19,7 @@ __all__ = [
     "Certificate",
     "LinearSVC",
     "Norma",
+    "Online",
     "Pegasos",
     "Permutation",
     "Point",

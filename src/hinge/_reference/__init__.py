@@ -8,6 +8,7 @@ headers in ``cpp/include/hinge`` next to these files. Nothing here is fast, and 
 from __future__ import annotations
 
 from hinge._reference.dcd import Dcd
+from hinge._reference.online import Online, OnlineOptions, OnlineStream
 from hinge._reference.order import Order, draws
 from hinge._reference.pegasos import Pegasos, PegasosOptions
 from hinge._reference.problem import Problem, Sum
@@ -19,6 +20,9 @@ __all__ = [
     "CsrRows",
     "Dcd",
     "DenseRows",
+    "Online",
+    "OnlineOptions",
+    "OnlineStream",
     "Order",
     "Pegasos",
     "PegasosOptions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hinge.solvers.best_of import BestOf
 from hinge.solvers.dcd import DCD
 from hinge.solvers.norma import Norma, Zhang
+from hinge.solvers.online import Online
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
@@ -16,6 +17,7 @@ __all__ = [
     "BestOf",
     "Configuration",
     "Norma",
+    "Online",
     "Pegasos",
     "SGDm",
     "SGDr",
@@ -32,6 +34,7 @@ _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
     "dcd": DCD(),
     "norma": Norma(),
+    "online": Online(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-qn": SGDQN(),
