@@ -15,13 +15,22 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, Pegasos, Problem, SGDm, SGDr, SGDs, solve
+from hinge import DCD, Online, Pegasos, Problem, SGDm, SGDr, SGDs, solve
 
-SOLVERS = {"dcd": DCD(), "pegasos": Pegasos(), "sgd-r": SGDr(), "sgd-s": SGDs(), "sgd-m": SGDm()}
+SOLVERS = {
+    "dcd": DCD(),
+    "online": Online(),
+    "pegasos": Pegasos(),
+    "sgd-r": SGDr(),
+    "sgd-s": SGDs(),
+    "sgd-m": SGDm(),
+}
 VARIANTS = {
     **SOLVERS,
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "online in batches": Online(batch=16),
+    "online average": Online(batch=7, output="average", projection=False),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

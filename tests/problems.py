@@ -17,6 +17,7 @@ EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 INTERCEPTS = ("none", "penalized", "free")
 SOLVERS = {
     "dcd": INTERCEPTS,
+    "online": INTERCEPTS,
     "pegasos": INTERCEPTS,
     "sgd-r": INTERCEPTS[:2],
     "sgd-s": INTERCEPTS[:2],

@@ -30,7 +30,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "all rows": {"batch": 50, "average": True},
 }
 FIELDS = (
-    "v", "c", "scale", "norm2", "t", "u", "e", "scale_sum", "b", "b_sum", "waiting", "g", "g_columns", "w_g", "g_b",
+    "v", "c", "scale", "norm2", "t", "u", "e", "scale_sum", "b", "b_sum", "longest2", "waiting", "g", "g_columns",
+    "w_g", "g_b",
 )  # fmt: skip
 
 

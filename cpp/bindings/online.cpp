@@ -123,8 +123,10 @@ void bind_online(nb::module_& m) {
       .def(
           "fields", [](OnlineStream& stream, std::size_t k) { return saved_fields(stream.models.at(k)); }, nb::arg("k"),
           nb::sig("def fields(self, k: int) -> dict[str, object]"), "Everything that model k consists of.")
-      .def("__getstate__", &state_of)
-      .def("__setstate__", [](OnlineStream* self, const State& state) { new (self) OnlineStream(stream_from(state)); });
+      .def("__getstate__", &state_of, nb::sig("def __getstate__(self) -> tuple[object, ...]"))
+      .def(
+          "__setstate__", [](OnlineStream* self, const State& state) { new (self) OnlineStream(stream_from(state)); },
+          nb::sig("def __setstate__(self, state: tuple[object, ...], /) -> None"));
 }
 
 }  // namespace hinge::python

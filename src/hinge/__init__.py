@@ -2,6 +2,7 @@
 
 from hinge.certificate import Certificate, Point
 from hinge.linear import LinearSVC
+from hinge.online import OnlineSVC
 from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
@@ -20,6 +21,7 @@ __all__ = [
     "LinearSVC",
     "Norma",
     "Online",
+    "OnlineSVC",
     "Pegasos",
     "Permutation",
     "Point",

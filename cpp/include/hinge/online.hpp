@@ -14,11 +14,14 @@
 // w stays the same while a batch is collected, so a batch may begin in one chunk of rows and end in another: what is kept of
 // its violators is the sum g of s_i y_i x_i. A batch of one row is added at once.
 //
-// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += alpha_t/k sum s_i y_i.
+// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += alpha_t/k sum s_i y_i. Nothing
+// shrinks a free b, and its first steps of size 1/lambda would take for ever to come back from: with the projection it is
+// held to |b| <= 1 + |w| max |x_i|, where the best b of any w lies (a median of y_i - w.x_i).
 //
 // Output: the last iterate, or the average of all.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -51,7 +54,8 @@ struct Regularisation {
 struct OnlineSteps : PrimalIterate<> {
   OnlineOptions options;
   double b = 0.0;
-  double b_sum = 0.0;  // over all iterates
+  double b_sum = 0.0;     // over all iterates
+  double longest2 = 0.0;  // if b is free: the largest |x_i|^2 so far
 
   // The batch that is being collected:
   std::int64_t waiting = 0;         // its rows so far
@@ -72,6 +76,7 @@ struct OnlineSteps : PrimalIterate<> {
     PrimalIterate::fields(field);
     field("b", b);
     field("b_sum", b_sum);
+    field("longest2", longest2);
     field("waiting", waiting);
     field("g", g.sum);
     field("g_columns", g.columns);
@@ -92,6 +97,7 @@ struct OnlineSteps : PrimalIterate<> {
   template <Rows R>
   void present(const R& rows, std::int64_t i, double label, double weight, const Regularisation& problem) {
     ++touched;
+    if (options.free_intercept) longest2 = std::max(longest2, rows.squared_norm(i));
     const double z = decision(rows, i);
     const bool loss = label * (z + b) < 1.0;  // 1.
     if (options.batch == 1) {
@@ -162,7 +168,11 @@ struct OnlineSteps : PrimalIterate<> {
   }
 
   void end_step(const Regularisation& problem) {
-    if (options.projection) project(problem.radius2);  // 3.
+    if (options.projection) {  // 3.
+      project(problem.radius2);
+      const double most = 1.0 + std::sqrt(std::max(norm2, 0.0) * longest2);
+      b = std::clamp(b, -most, most);
+    }
     record();
     b_sum += b;
   }
@@ -182,6 +192,7 @@ struct Online : OnlineSteps {
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     if (!problem.free_intercept) b = b_sum = 0.0;
+    longest2 = 0.0;
     forget_batch();
     PrimalIterate::rebuild(rows, problem, poll);
   }

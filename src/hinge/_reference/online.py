@@ -9,6 +9,9 @@ Minimises lambda/2 |w|^2 + mean hinge. Step t = 1, 2, ... takes the next k rows,
 
 With weights s_i the ball that holds the optimum has the squared radius (mean s_i)/lambda. w stays the same while a
 batch is collected: what is kept of its violators is the sum g of s_i y_i x_i. A batch of one row is added at once.
+
+A free intercept moves by b += alpha_t/k sum s_i y_i; with the projection it is held to |b| <= 1 + |w| max |x_i|, where
+the best b of any w lies.
 """
 
 from __future__ import annotations
@@ -77,6 +80,7 @@ class OnlineSteps:
         self.e: Floats = np.zeros(m if options.average else 0)
         self.scale_sum = 0.0
         self.b_sum = 0.0
+        self.longest2 = 0.0  # if b is free: the largest |x_i|^2 so far
         self.g: Floats = np.zeros(self.v.size if options.batch > 1 else 0)
         self.forget_batch()
 
@@ -91,6 +95,8 @@ class OnlineSteps:
 
     def present(self, rows: Rows, i: int, label: int, weight: float, lambda_: float, radius2: float) -> None:
         """The next row: number i of `rows`."""
+        if self.options.free_intercept:
+            self.longest2 = max(self.longest2, rows.squared_norm(i))
         z = self.scale * rows.dot(i, self.v)
         loss = label * (z + self.b) < 1.0
         if self.options.batch == 1:
@@ -165,11 +171,14 @@ class OnlineSteps:
                 self.e[i] += change * weight * self.scale_sum
 
     def _end_step(self, radius2: float) -> None:
-        """3. Back into the ball; keep what the average needs."""
-        if self.options.projection and self.norm2 > radius2:
-            self.scale *= math.sqrt(radius2 / self.norm2)
-            self.norm2 = radius2
-            self._fold_tiny_scale()
+        """3. Back into the ball, b to where the best b of any w lies; keep what the average needs."""
+        if self.options.projection:
+            if self.norm2 > radius2:
+                self.scale *= math.sqrt(radius2 / self.norm2)
+                self.norm2 = radius2
+                self._fold_tiny_scale()
+            most = 1.0 + math.sqrt(max(self.norm2, 0.0) * self.longest2)
+            self.b = min(max(self.b, -most), most)
         if self.options.average:
             self.scale_sum += self.scale
         self.b_sum += self.b
@@ -217,6 +226,7 @@ class Online(OnlineSteps):
         """For a state saved on another problem: what follows from the multipliers, computed anew."""
         if not self.problem.free_intercept:
             self.b = self.b_sum = 0.0
+        self.longest2 = 0.0
         self.forget_batch()
         for total, coefficients in ((self.v, self.c), (self.u, self.e)):
             total[:] = 0.0
