@@ -295,9 +295,10 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not first:
                 self._stream.settings.expect(settings)
             X, y = self._validated(X, y, reset=first)
-            check_classification_targets(y)
             rows = as_rows(X)
             whole = first and classes is None
+            if whole:  # later labels are compared with the classes; a few rows of many classes are no regression
+                check_classification_targets(y)
             weight = check_weights(sample_weight, X, all_zero=not whole)
             if first:
                 self._begin(settings, y[weight > 0] if whole else classes, X.shape[1])
@@ -325,7 +326,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self.classes_ = unique_labels(labels)
         if self.classes_.size < 2:
-            raise ValueError(f"OnlineSVC needs at least 2 classes, got one class only: {self.classes_[0]!r}.")
+            raise ValueError(f"OnlineSVC needs at least 2 classes, got one class only: {self.classes_.tolist()[0]!r}.")
         self._stream = Stream(settings, 1 if self.classes_.size == 2 else self.classes_.size, n_features)
 
     def _settings(self) -> Settings:

@@ -101,12 +101,12 @@ class Stream:
 
     @property
     def coef(self) -> Floats:
-        return np.vstack([w[:-1] for w, _ in self.models()])
+        return _read_only(np.vstack([w[:-1] for w, _ in self.models()]))
 
     @property
     def intercept(self) -> Floats:
         rho = self.settings.intercept.rho
-        return np.array([b + rho * w[-1] for w, b in self.models()])
+        return _read_only(np.array([b + rho * w[-1] for w, b in self.models()]))
 
     def scores(self, rows: _core.Rows) -> Floats:
         """w.x + b of all rows (scaled if the stream scales them) and models."""
@@ -115,6 +115,12 @@ class Stream:
             return rows.decision(weights, self.intercept)
         products: Floats = rows.decision(weights, np.zeros(self.native.n_models))
         return unit_factors(rows)[:, np.newaxis] * products + self.intercept
+
+
+def _read_only(array: Floats) -> Floats:
+    """A change to a copy would be lost without a word."""
+    array.setflags(write=False)
+    return array
 
 
 def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any], kept: Integers) -> Integers:
@@ -126,8 +132,8 @@ def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any], kept: Integers
     if unknown.size:
         row = int(unknown[0])
         raise ValueError(
-            f"y contains the label {y[row]!r} (row {row}), which is not among the classes of this model: {classes!r}. "
-            "Name all classes in the first call of partial_fit."
+            f"y contains the label {y[[row]].tolist()[0]!r} (row {row}), which is not among the classes of this model: "
+            f"{classes.tolist()}. Name all classes in the first call of partial_fit."
         )
     return codes
 
