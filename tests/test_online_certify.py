@@ -1,4 +1,4 @@
-"""OnlineSVC.certify: a true bracket of the optimum of the problem that the steps minimise, close enough to be of use."""
+"""OnlineSVC.certify: a true bracket of the optimum of the problem that the steps minimise, and one that is of use."""
 
 from __future__ import annotations
 

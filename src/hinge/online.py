@@ -48,7 +48,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         False: b = 0.
     intercept : {"free", "penalized"}, default="free"
         With `fit_intercept`: an unpenalised b, by subgradient steps, or the weight of a constant feature, for which the
-        step size is made: choose it for large batches, where a free b settles slowly.
+        step size is made: choose it for short streams and large batches, where a free b has no time to settle.
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     class_weight : dict or None, default=None
@@ -99,7 +99,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, 2**60, closed="both")],
         "projection": ["boolean"],
         "average": ["boolean"],
         "unit_norm": ["boolean"],

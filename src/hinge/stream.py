@@ -29,6 +29,12 @@ class Settings:
     intercept: Intercept
     class_weight: dict[Any, float] | None
 
+    def __post_init__(self) -> None:
+        if not 1.0 / _LONGEST_STEP < self.alpha < _LONGEST_STEP:
+            raise ValueError(
+                f"alpha must lie between {1.0 / _LONGEST_STEP:g} and {_LONGEST_STEP:g}, got {self.alpha!r}."
+            )
+
     def expect(self, now: Settings) -> None:
         """Refuse a parameter that was changed on the way."""
         for field in fields(self):
@@ -60,7 +66,8 @@ class Chunk:
         codes = class_numbers(classes, y, kept)
         factors = unit_factors(rows) if settings.unit_norm else None
         norms = rows.squared_norms if factors is None else np.ones(y.size)
-        steps = weights[kept] * np.sqrt(norms[kept] + settings.intercept.rho**2) / settings.alpha
+        with np.errstate(over="ignore"):
+            steps = weights[kept] * np.sqrt(norms[kept] + settings.intercept.rho**2) / settings.alpha
         if not np.all(steps < _LONGEST_STEP):
             row = int(kept[np.argmax(steps)])
             raise ValueError(
