@@ -15,26 +15,56 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, Online, Pegasos, Problem, SGDm, SGDr, SGDs, solve
+from hinge import (
+    DCD,
+    MPU,
+    OCAS,
+    SGDQN,
+    CuttingPlane,
+    Norma,
+    Online,
+    Pegasos,
+    Problem,
+    SGDm,
+    SGDr,
+    SGDs,
+    SvmSGD,
+    Zhang,
+    solve,
+)
 
 SOLVERS = {
+    "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
+    "mpu": MPU(),
+    "norma": Norma(horizon=100_000),  # given: it would follow from max_iter
+    "ocas": OCAS(),
     "online": Online(),
     "pegasos": Pegasos(),
+    "sgd-m": SGDm(),
+    "sgd-qn": SGDQN(),
     "sgd-r": SGDr(),
     "sgd-s": SGDs(),
-    "sgd-m": SGDm(),
+    "svmsgd": SvmSGD(),
+    "zhang": Zhang(),
 }
 VARIANTS = {
     **SOLVERS,
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "mpu with delta": MPU(delta=0.1),
+    "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
     "online in batches": Online(batch=16),
     "online average": Online(batch=7, output="average", projection=False),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),
     "pegasos lazy": Pegasos(advance_without_loss=False),
+    "norma average": Norma(output="average", projection=True, horizon=100_000),
+    "zhang epoch": Zhang(output="average", sampling="epoch", eta=0.1),
+    "svmsgd single": SvmSGD(precision="single"),
+    "svmsgd average": SvmSGD(output="average", sample_size=100),
+    "sgd-qn single": SGDQN(precision="single"),
 }
 
 
@@ -63,13 +93,17 @@ def solve_quietly(X: Any, y: Any, **options: Any) -> hinge.Solution:
 
 
 class Signalled:
-    """Pegasos in native calls of many seconds; `signum` is sent to this process soon after the first one begins."""
+    """A solver in native calls of many seconds; `signum` is sent to this process soon after the first one begins."""
 
-    intercepts = ("none", "free", "penalized")
-    default_order = None
-
-    def __init__(self, signum: signal.Signals | None = None, delay: float = 0.3, length: int = 10_000) -> None:
+    def __init__(
+        self,
+        signum: signal.Signals | None = None,
+        delay: float = 0.3,
+        length: int = 10_000,
+        solver: Any = SOLVERS["pegasos"],
+    ) -> None:
         self.signum, self.delay, self.length = signum, delay, length
+        self.solver, self.intercepts, self.default_order = solver, solver.intercepts, None
         self.sent = float("nan")
         self._lock = threading.Lock()
         self._armed = False
@@ -79,7 +113,7 @@ class Signalled:
             if self.signum is not None and not self._armed:
                 self._armed = True
                 threading.Timer(self.delay, self._send).start()
-        run, length = Pegasos().start(problem, order=None, stream=stream, poll=poll), self.length
+        run, length = self.solver.start(problem, order=None, stream=stream, poll=poll), self.length
 
         class Run:
             point = run.point

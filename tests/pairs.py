@@ -86,13 +86,26 @@ def bits(value: Any) -> bytes:
     return np.asarray(value).tobytes()
 
 
+def field(run: Any, name: str) -> Any:
+    """A field of a twin, or of its step size or dual average: the native state has them side by side."""
+    if name == "rng":
+        return run.rng.state
+    owners = [run, *(getattr(run, part) for part in ("rate", "average") if hasattr(run, part))]
+    return next(getattr(owner, name) for owner in owners if hasattr(owner, name))
+
+
 def assert_same(native: Any, slow: Any, when: str) -> None:
     state = native.state()
     for name, value in state.items():
-        expected = slow.rng.state if name == "rng" else getattr(slow, name)
+        expected = field(slow, name)
         expected = np.asarray(expected, dtype=np.asarray(value).dtype)
         assert np.array_equal(value, expected), f"{name} {when}: native {value!r}, twin {expected!r}"
         assert bits(value) == bits(expected), f"{name} {when}: a zero has another sign"
+
+
+def assert_same_point(native: Any, slow: Any) -> None:
+    for name, fast_part, slow_part in zip(("w", "multipliers"), native.point(), slow.point(), strict=True):
+        assert bits(fast_part) == bits(slow_part), f"{name} of the point"
 
 
 def assert_same_run(native: Any, slow: Any, epochs: list[int]) -> None:

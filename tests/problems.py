@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,17 +12,29 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
+from hinge import SGDQN, Norma, SvmSGD, Zhang
+from hinge.solvers import Solver, as_solver
+
 #: Examples of all property tests together; `make test-long` raises it.
 EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
 
 INTERCEPTS = ("none", "penalized", "free")
 SOLVERS = {
+    "cutting-plane": INTERCEPTS[:2],
     "dcd": INTERCEPTS,
+    "mpu": INTERCEPTS[:2],
+    "norma": INTERCEPTS[:2],
+    "ocas": INTERCEPTS[:2],
     "online": INTERCEPTS,
     "pegasos": INTERCEPTS,
+    "sgd-m": INTERCEPTS[:2],
+    "sgd-qn": INTERCEPTS[:2],
+    "sgd-qn single": INTERCEPTS[:2],
     "sgd-r": INTERCEPTS[:2],
     "sgd-s": INTERCEPTS[:2],
-    "sgd-m": INTERCEPTS[:2],
+    "svmsgd": INTERCEPTS[:2],
+    "svmsgd single": INTERCEPTS[:2],
+    "zhang": INTERCEPTS[:2],
 }
 
 
@@ -77,11 +90,22 @@ class Case:
     def cost(self) -> Any:
         return self.C * (np.ones(self.m) if self.weight is None else self.weight)
 
+    @property
+    def configuration(self) -> Solver:
+        """The solver, with options that fit the problem."""
+        special: dict[str, Solver] = {
+            "norma": Norma(horizon=1000),
+            "sgd-qn single": SGDQN(precision="single"),
+            "svmsgd single": SvmSGD(precision="single"),
+            "zhang": Zhang(eta=0.01 * math.fsum(self.cost)),
+        }
+        return special.get(self.solver) or as_solver(self.solver)
+
     def options(self, **changes: Any) -> dict[str, Any]:
         """Keyword arguments of :func:`hinge.solve`."""
         given = {
             "C": self.C,
-            "solver": self.solver,
+            "solver": self.configuration,
             "max_iter": self.max_iter,
             "intercept": self.intercept,
             "intercept_scaling": self.intercept_scaling,

@@ -6,7 +6,24 @@ import numpy as np
 import pytest
 from refusals import BOTH, X, fit, refused, y
 
-from hinge import DCD, BestOf, Blocks, LinearSVC, Pegasos, SGDm, SGDr, SGDs, solve
+from hinge import (
+    DCD,
+    MPU,
+    OCAS,
+    SGDQN,
+    BestOf,
+    Blocks,
+    CuttingPlane,
+    LinearSVC,
+    Norma,
+    Pegasos,
+    SGDm,
+    SGDr,
+    SGDs,
+    SvmSGD,
+    Zhang,
+    solve,
+)
 
 
 @pytest.mark.parametrize("train", BOTH)
@@ -37,7 +54,7 @@ def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 def test_unknown_solver_is_refused_with_the_names(train) -> None:
-    with refused("sgd", "dcd", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
+    with refused("sgd", "cutting-plane", "dcd", "mpu", "ocas", "pegasos", "sgd-m", "sgd-r", "sgd-s"):
         train(X, y, solver="sgd")
 
 
@@ -68,6 +85,27 @@ def test_unknown_order_is_refused_with_advice(train, order) -> None:
         lambda: SGDs(f=0.0),
         lambda: SGDs(f=np.nan),
         lambda: SGDm(f=-1.0),
+        lambda: Norma(sampling="sorted"),
+        lambda: Norma(output="random"),
+        lambda: Norma(horizon=0),
+        lambda: Norma(horizon=1e6),
+        lambda: Zhang(output="first"),
+        lambda: Zhang(eta=0.0),
+        lambda: Zhang(eta=-0.1),
+        lambda: Zhang(eta=np.inf),
+        lambda: Zhang(eta=np.nan),
+        lambda: Zhang(eta="0.1"),
+        lambda: SvmSGD(sample_size=0),
+        lambda: SvmSGD(sample_size=10.0),
+        lambda: SvmSGD(output="random"),
+        lambda: SvmSGD(precision="half"),
+        lambda: SGDQN(precision=32),
+        lambda: CuttingPlane(keep_unused=0),
+        lambda: CuttingPlane(keep_unused=2.5),
+        lambda: OCAS(keep_unused=-1),
+        lambda: OCAS(mu=0.0),
+        lambda: OCAS(mu=1.1),
+        lambda: OCAS(mu=np.nan),
         lambda: BestOf(runs=0),
         lambda: BestOf.with_confidence(Pegasos(), delta=1.5),
         lambda: Blocks(rows=0),
@@ -83,10 +121,12 @@ def test_bad_solver_options_are_refused_when_made(make) -> None:
 def test_numpy_integers_are_integers(integer) -> None:
     assert Pegasos(k=integer(3)).k == 3
     assert BestOf(runs=integer(2)).runs == 2
+    assert Norma(horizon=integer(100)).p == Norma(horizon=100).p
+    assert SvmSGD(sample_size=integer(5)).sample_size == 5
     solve(X, y, max_iter=integer(500))
 
 
-@pytest.mark.parametrize("solver", ["dcd", DCD(), Pegasos(), "sgd-s"])
+@pytest.mark.parametrize("solver", ["dcd", DCD(), MPU(), Pegasos(), "sgd-s", "norma", Zhang(), SGDQN()])
 def test_unknown_solver_option_is_refused_with_the_known_ones(solver) -> None:
     with refused("no option 'kk'"):
         LinearSVC(solver=solver).set_params(solver__kk=3)
@@ -105,15 +145,27 @@ def test_more_rows_a_step_than_rows_are_refused(train) -> None:
         train(X, y, solver=Pegasos(k=61))
 
 
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("factor", [1.0, 1.5, 1e6])
+def test_constant_step_that_would_turn_w_around_is_refused(factor, C) -> None:
+    with refused("eta", "too large", "Choose eta below"):
+        solve(X, y, C=C, solver=Zhang(eta=factor * 60 * C * (1 + 1e-12)), intercept="none")
+
+
 @pytest.mark.parametrize("train", BOTH)
-@pytest.mark.parametrize("solver", ["sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5)])
+@pytest.mark.parametrize(
+    "solver",
+    ["cutting-plane", "mpu", "ocas", "sgd-r", "sgd-s", "sgd-m", SGDs(f=1.5), "norma", "zhang", "svmsgd", "sgd-qn"],
+)
 def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
     with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False"):
         train(X, y, solver=solver)
 
 
-@pytest.mark.parametrize("solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5)])
-def test_order_is_refused_by_solvers_that_draw_their_rows(solver) -> None:
+@pytest.mark.parametrize(
+    "solver", [SGDr(), "sgd-r", "pegasos", Pegasos(k=5), "norma", Zhang(eta=0.1), "cutting-plane", "ocas"]
+)
+def test_order_is_refused_by_solvers_that_have_none(solver) -> None:
     with refused("takes no order", "order=None"):
         solve(X, y, solver=solver, order="blocks", intercept="none")
 

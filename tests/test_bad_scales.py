@@ -10,7 +10,7 @@ import pytest
 from refusals import fit
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge import LinearSVC, solve
+from hinge import SGDQN, Certificate, LinearSVC, SvmSGD, solve, verify
 
 
 def covertype_like(n_rows: int = 3000) -> tuple[Any, Any]:
@@ -34,6 +34,19 @@ def test_badly_scaled_features_get_exactly_one_warning_with_the_remedy(train, cl
     assert [warning.category for warning in caught] == [ConvergenceWarning], [str(w.message) for w in caught]
     message = str(caught[0].message)
     assert all(part in message for part in ("relative duality gap", "max_iter", "differ in scale", "Scaler")), message
+
+
+@pytest.mark.parametrize(
+    "solver", ["norma", "zhang", "svmsgd", SvmSGD(precision="single"), "sgd-qn", SGDQN(precision="single")], ids=str
+)
+def test_badly_scaled_features_leave_every_descent_a_true_certificate(solver) -> None:
+    raw, labels = covertype_like()
+    with pytest.warns(ConvergenceWarning, match="differ in scale"):
+        solution = solve(raw, labels, solver=solver, C=10.0, max_iter=3, tol=1e-6, intercept="none")
+    checked = verify(solution, raw, labels)
+    assert isinstance(checked, Certificate)
+    assert 0.0 <= solution.certificate.dual <= checked.dual * (1 + 1e-9) <= checked.primal * (1 + 1e-9)
+    assert solution.certificate.primal == pytest.approx(checked.primal, rel=1e-9)
 
 
 def test_well_scaled_features_get_no_advice_on_scaling() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import warnings
@@ -13,14 +14,27 @@ import pytest
 from refusals import X, refused, y
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge import BestOf, LinearSVC, Pegasos, solve
+from hinge import SGDQN, BestOf, LinearSVC, Pegasos, SvmSGD, solve
 
 # Saved states
 
-SOLVERS = ["dcd", "pegasos", "sgd-r", "sgd-s", "sgd-m"]
+SOLVERS = [
+    "cutting-plane",
+    "dcd",
+    "mpu",
+    "norma",
+    "ocas",
+    "pegasos",
+    "sgd-m",
+    "sgd-qn",
+    "sgd-r",
+    "sgd-s",
+    "svmsgd",
+    "zhang",
+]
 
 
-def saved(solver: str) -> dict[str, Any]:
+def saved(solver: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         state = solve(X, y, solver=solver, intercept="none", max_iter=2, tol=1e-12).state
@@ -28,7 +42,7 @@ def saved(solver: str) -> dict[str, Any]:
     return state
 
 
-def resume(solver: str, state: Any) -> None:
+def resume(solver: Any, state: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         solve(X, y, solver=solver, intercept="none", max_iter=2, state=state)
@@ -46,7 +60,8 @@ def test_state_with_a_missing_entry_is_refused_by_name(solver) -> None:
 def test_state_with_arrays_of_another_length_is_refused(solver) -> None:
     state = saved(solver)
     variable = ("active", "u", "e")  # any number of active rows; none of the others for the last iterate
-    for key in [key for key, value in state.items() if isinstance(value, np.ndarray) and key not in variable]:
+    arrays = [key for key, value in state.items() if isinstance(value, np.ndarray) and value.size]
+    for key in [key for key in arrays if key not in variable]:
         for wrong in (state[key][:-1], np.r_[state[key], state[key]]):
             with refused("length"):
                 resume(solver, {**state, key: wrong})
@@ -73,7 +88,7 @@ def test_active_rows_out_of_range_or_order_are_refused(rows) -> None:
         resume("dcd", {**saved("dcd"), "active": np.array(rows, dtype=np.int64)})
 
 
-@pytest.mark.parametrize("solver", ["pegasos", "sgd-s"])
+@pytest.mark.parametrize("solver", ["norma", "pegasos", "sgd-qn", "sgd-s", "svmsgd"])
 def test_state_of_another_solver_is_refused(solver) -> None:
     with refused("state"):
         resume(solver, saved("dcd"))
@@ -95,16 +110,51 @@ def test_random_generator_of_zeros_is_refused_not_run_for_ever() -> None:
 
 def test_garbage_numbers_in_a_state_never_make_a_false_certificate() -> None:
     best = solve(X, y, solver="dcd", intercept="none", tol=1e-6).certificate
+    certified = 0
     for solver in SOLVERS:
         for key, value in saved(solver).items():
-            if isinstance(value, np.ndarray) and value.dtype == np.float64:
-                for garbage in (np.nan, np.inf, -1e9, 1e9):
-                    with warnings.catch_warnings():
+            if np.asarray(value).dtype == np.float64:
+                for garbage in (np.nan, np.inf, -1e9, 1e9, 0.0, 1e-300):
+                    state = {**saved(solver), key: np.full_like(value, garbage)[()]}
+                    with warnings.catch_warnings(), contextlib.suppress(ValueError):  # or refused
                         warnings.simplefilter("ignore", ConvergenceWarning)
-                        state = {**saved(solver), key: np.full_like(value, garbage)}
                         found = solve(X, y, solver=solver, intercept="none", max_iter=2, state=state).certificate
-                    assert found.dual <= best.primal, f"{solver}, {key} = {garbage}: dual above the optimum"
-                    assert found.primal >= best.dual, f"{solver}, {key} = {garbage}: primal below the optimum"
+                        assert found.dual <= best.primal, f"{solver}, {key} = {garbage}: dual above the optimum"
+                        assert found.primal >= best.dual, f"{solver}, {key} = {garbage}: primal below the optimum"
+                        certified += 1
+    assert certified > 100, "nearly everything was refused"
+
+
+@pytest.mark.parametrize(
+    ("solver", "wrong"),
+    [
+        ("svmsgd", {"eta0": -1.0}),
+        ("svmsgd", {"eta0": np.inf}),
+        ("svmsgd", {"eta0": np.nan}),
+        ("sgd-qn", {"t0": -1.0}),
+        ("sgd-qn", {"t0": np.nan}),
+        ("sgd-qn", {"skip": 0}),
+        ("sgd-qn", {"r": np.full(6, 0.5)}),
+        ("sgd-qn", {"r": np.full(6, 101.0)}),
+        ("sgd-qn", {"r": np.full(6, np.nan)}),
+        ("norma", {"t": -1}),
+        ("zhang", {"t": 2**61}),
+    ],
+)
+def test_state_with_numbers_out_of_range_is_refused(solver, wrong) -> None:
+    with refused("state", "range"):
+        resume(solver, {**saved(solver), **wrong})
+
+
+@pytest.mark.parametrize("kind", [SGDQN, SvmSGD])
+def test_state_of_another_precision_is_refused_or_certified(kind) -> None:
+    best = solve(X, y, intercept="none", tol=1e-6).certificate
+    for one, other in (("double", "single"), ("single", "double")):
+        with warnings.catch_warnings(), contextlib.suppress(ValueError):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            state = saved(kind(precision=one))
+            options = {"solver": kind(precision=other), "intercept": "none", "max_iter": 2, "state": state}
+            assert solve(X, y, **options).certificate.dual <= best.primal
 
 
 def test_composite_solver_does_not_ignore_a_state() -> None:

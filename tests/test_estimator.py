@@ -22,7 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hinge import DCD, Blocks, Certificate, LinearSVC, Pegasos, SGDs, verify
+from hinge import DCD, SGDQN, Blocks, Certificate, LinearSVC, Norma, Pegasos, SGDs, SvmSGD, Zhang, verify
+from hinge.solvers import as_solver
 
 CANCER, IS_BENIGN = load_breast_cancer(return_X_y=True)
 CANCER = scale(CANCER)
@@ -100,7 +101,19 @@ def test_set_params_sets_solver_and_option_at_once() -> None:
     assert LinearSVC(solver=Pegasos(k=7)).get_params()["solver__k"] == 7
 
 
-@pytest.mark.parametrize("solver", ["auto", Pegasos(k=3), DCD(shrinking=False), SGDs(f=1.5)])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "auto",
+        Pegasos(k=3),
+        DCD(shrinking=False),
+        SGDs(f=1.5),
+        Norma(horizon=50),
+        Zhang(eta=0.5),
+        SvmSGD(sample_size=7),
+        SGDQN(precision="single"),
+    ],
+)
 def test_clone_and_repr_keep_every_parameter(solver) -> None:
     model = LinearSVC(solver=solver, order=Blocks(rows=8), C=2.0, class_weight={0: 2.0}, intercept="penalized")
     copy = clone(model)
@@ -178,11 +191,14 @@ def test_results_of_a_multi_class_fit_are_in_the_order_of_the_classes() -> None:
     assert np.array_equal(model.predict(IRIS), model.classes_[model.decision_function(IRIS).argmax(axis=1)])
 
 
-@pytest.mark.parametrize("solver", ["dcd", Pegasos(k=3), Pegasos(output="random")])
+@pytest.mark.parametrize(
+    "solver", ["dcd", Pegasos(k=3), Pegasos(output="random"), "norma", "svmsgd", SGDQN(precision="single")]
+)
 def test_number_of_threads_does_not_change_a_bit(solver) -> None:
     X, y = load_wine(return_X_y=True)
     X = np.tile(scale(X), (20, 1)) + 0.1 * np.random.default_rng(0).normal(size=(20 * len(X), 13))
     params: dict[str, Any] = {"solver": solver, "C": 0.001, "max_iter": 20, "store_dual": True}
+    params["intercept"] = "free" if "free" in as_solver(solver).intercepts else "penalized"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         models = [LinearSVC(n_jobs=n_jobs, **params).fit(X, np.tile(y, 20)) for n_jobs in (None, 1, 2, 3, -1)]
@@ -338,6 +354,10 @@ FITS: dict[str, dict[str, Any]] = {
     "balanced": {"class_weight": "balanced"},
     "sgd-s": {"solver": "sgd-s", "intercept": "penalized", "tol": 0.3, "C": 0.01},
     "pegasos": {"solver": "pegasos", "tol": 0.5, "C": 0.01},
+    "norma": {"solver": Norma(output="average"), "intercept": "penalized", "tol": 0.5, "C": 0.01},
+    "zhang": {"solver": Zhang(eta=0.01), "intercept": "penalized", "tol": 0.5, "C": 0.01},
+    "svmsgd": {"solver": SvmSGD(precision="single"), "intercept": "penalized", "tol": 0.1, "C": 0.01},
+    "sgd-qn": {"solver": "sgd-qn", "fit_intercept": False, "tol": 0.5, "C": 0.01},
 }
 LAYOUTS = {"dense": np.asarray, "float32": np.float32, "csr": sp.csr_array, "csr_matrix": sp.csr_matrix}
 

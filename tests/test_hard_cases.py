@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import Case, exact_dual, exact_primal
+from problems import SOLVERS, Case, exact_dual, exact_primal
 
 import hinge
 from hinge import BestOf, LinearSVC, Pegasos
@@ -20,14 +20,14 @@ def quietly(*args: Any, **kwargs: Any) -> hinge.Solution:
         return hinge.solve(*args, **kwargs)
 
 
-@pytest.mark.parametrize("solver", ["dcd", "pegasos", "sgd-r", "sgd-s", "sgd-m"])
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("size", [1e-150, 1e-100, 1e80, 1e100, 1e140])
 def test_dual_holds_where_squares_leave_float64(solver: str, size: float) -> None:
     """The scale theta of the multipliers is so small that its square underflows."""
     X, y = np.array([[size], [-size], [2 * size]]), np.array([1, -1, 1])
-    solution = quietly(X, y, solver=solver, intercept="none", max_iter=3)
     case = Case(0, 3, 1, 1.0, 1.0, np.float64, False, False, "none", 1.0, solver, 3)
     case.X, case.y, case.weight = X, y, None
+    solution = quietly(X, y, **case.options())
     assert solution.certificate.dual <= exact_dual(case, solution.dual)
     assert solution.certificate.primal >= exact_primal(case, solution.coef, solution.intercept)
     assert Fraction(solution.certificate.dual) <= Fraction(solution.certificate.primal)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loops import Signalled, X, make, solve_quietly, unconverged, y
+from loops import VARIANTS, Signalled, X, make, solve_quietly, unconverged, y
 
 from hinge import LinearSVC, Progress, solve, verify
 
@@ -61,6 +61,17 @@ def test_solve_returns_a_certified_model_after_an_interrupt(intercept) -> None:
     assert solution.certificate.dual <= best.primal
     assert solution.certificate.primal >= best.dual
     assert solution.certificate.relative_gap < 0.5, "the work done until Ctrl-C was thrown away"
+
+
+@pytest.mark.parametrize("name", ["norma", "zhang", "svmsgd", "svmsgd single", "sgd-qn", "sgd-qn single"])
+def test_every_descent_notices_an_interrupt_inside_an_epoch(name) -> None:
+    solver = Signalled(signal.SIGINT, delay=0.1, solver=VARIANTS[name])
+    solution = solve(X, y, solver=solver, intercept="none", C=0.1)
+    assert solver.waited < 1.0, f"solve returned {solver.waited:.1f} s after Ctrl-C"
+    assert (solution.status, solution.n_iter) == ("interrupted", 0)
+    checked = verify(solution, X, y)
+    assert 0.0 < solution.certificate.dual <= checked.dual * (1 + 1e-9)
+    assert solution.certificate.primal >= checked.primal * (1 - 1e-9)
 
 
 @pytest.mark.parametrize(("classes", "n_jobs"), [(2, None), (3, None), (3, 2), (4, 2), (3, -1)])

@@ -69,13 +69,13 @@ def test_rebuilding_on_another_problem_equals_the_twin(case: Case, options: dict
 @pytest.mark.parametrize("batch", [1, 3])
 def test_tiny_scale_is_folded_as_in_the_twin(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     folds = []
-    fold = twin.Online._fold_tiny_scale
+    fold = twin.Online.fold_tiny_scale
 
     def counting(run: twin.Online) -> None:
         folds.append(run.scale < 1e-100)
         fold(run)
 
-    monkeypatch.setattr(twin.Online, "_fold_tiny_scale", counting)
+    monkeypatch.setattr(twin.Online, "fold_tiny_scale", counting)
     assert_same_run(*pair(Case(scale=1e12, m=200), {"batch": batch}), [3])
     assert any(folds)
 
@@ -88,7 +88,7 @@ def test_average_is_the_mean_of_all_iterates(
 ) -> None:
     native, slow = pair(Case(intercept=intercept), {"batch": batch, "average": True, "projection": projection})
     iterates, multipliers, intercepts = [], [], []
-    end_step = twin.Online._end_step
+    end_step = twin.Online.end_step
 
     def keeping(run: twin.Online, radius2: float) -> None:
         end_step(run, radius2)
@@ -96,7 +96,7 @@ def test_average_is_the_mean_of_all_iterates(
         multipliers.append(run.scale * run.c)
         intercepts.append(run.b)
 
-    monkeypatch.setattr(twin.Online, "_end_step", keeping)
+    monkeypatch.setattr(twin.Online, "end_step", keeping)
     assert_same_run(native, slow, [20])
     w, a = native.point()
     assert len(iterates) == native.state()["t"] > 300

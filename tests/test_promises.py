@@ -136,10 +136,9 @@ def test_weight_k_and_k_copies_have_the_same_optimum(case: Case, k: int) -> None
 @given(cases(), st.integers(1, 6), st.integers(1, 6))
 def test_two_half_runs_equal_one_run_in_solver_state(case: Case, first: int, second: int) -> None:
     """Run by run of the solver itself: the loop may stop early."""
-    assert case.solver in hinge.solvers.solver_names()
     problem = problem_of(case)
     poll = _core.Poll(_core.StopFlag())
-    solver = hinge.solvers.as_solver(case.solver)
+    solver = case.configuration
     start = {"order": solver.default_order, "stream": (case.seed, 1), "poll": poll}
     whole, half, rest = (solver.start(problem, **start) for _ in range(3))
     whole.advance(first + second)

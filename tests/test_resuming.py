@@ -62,7 +62,7 @@ def test_resuming_does_not_change_the_saved_state() -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_state_of_a_finished_run_is_finished(solver) -> None:
-    tol = {"dcd": 1e-3}.get(solver, 0.2)
+    tol = {"cutting-plane": 1e-3, "dcd": 1e-3, "mpu": 1e-3, "ocas": 1e-3}.get(solver, 0.2)
     options = {"solver": solver, "intercept": "none", "tol": tol, "C": 0.01}
     first = solve(X, y, **options)
     again = solve(X, y, state=first.state, **options)
@@ -87,7 +87,20 @@ def test_state_on_another_problem_is_still_certified(solver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("solver", "tol"), [("dcd", 1e-4), ("pegasos", 0.1), ("sgd-s", 0.05), ("sgd-m", 0.05), ("sgd-r", 0.1)]
+    ("solver", "tol"),
+    [
+        ("cutting-plane", 1e-3),
+        ("dcd", 1e-4),
+        ("mpu", 1e-4),
+        ("ocas", 1e-4),
+        ("pegasos", 0.1),
+        ("sgd-s", 0.05),
+        ("sgd-m", 0.05),
+        ("sgd-r", 0.1),
+        ("sgd-qn", 0.1),
+        ("svmsgd", 0.05),
+        ("zhang", 0.1),
+    ],
 )
 def test_warm_start_saves_epochs(solver, tol) -> None:
     params = {"solver": solver, "tol": tol, "C": 0.1, "fit_intercept": False}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from hinge import LinearSVC, Solution, solve, verify
+from hinge import SGDQN, LinearSVC, Solution, solve, verify
 
 rng = np.random.default_rng(0)
 # Values that float32 holds exactly, so that every layout holds the same problem.
@@ -23,8 +23,11 @@ y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=300) > 0, "yes", "no")
 
 SOLVERS = {
     "dcd": {"solver": "dcd"},
+    "mpu": {"solver": "mpu", "intercept": "penalized"},
     "pegasos": {"solver": "pegasos", "tol": 0.5},
     "sgd-s": {"solver": "sgd-s", "intercept": "penalized", "tol": 0.1},
+    "sgd-qn": {"solver": SGDQN(precision="single"), "intercept": "penalized", "tol": 0.5},
+    "svmsgd": {"solver": "svmsgd", "intercept": "penalized", "tol": 0.1},
 }
 
 

@@ -15,8 +15,8 @@ from pairs import (
     Case,
     all_of,
     assert_same,
+    assert_same_point,
     assert_same_run,
-    bits,
     describe,
     few_of,
 )
@@ -51,9 +51,9 @@ def test_native_sgd_equals_the_twin(case: Case, presentation: Any, order: tuple[
         problem.native, getattr(_core.Presentation, presentation), _core.Order(*order), _core.Rng([1, case.seed])
     )
     slow = twin.Sgd(slow_problem, presentation, twin.Order(*order), twin.Rng([1, case.seed]))
-    assert [bits(part) for part in native.point()] == [bits(part) for part in slow.point()]
+    assert_same_point(native, slow)
     assert_same_run(native, slow, [*EPOCHS, 12])  # SGD-m: passes 1 to 4 and 10 to 12 are multiple
-    assert [bits(part) for part in native.point()] == [bits(part) for part in slow.point()]
+    assert_same_point(native, slow)
     assert native.estimate() == slow.estimate()
 
 
@@ -106,8 +106,7 @@ def pegasos_pair(
 def assert_same_pegasos(case: Case, options: dict[str, Any], order: tuple[int, int] = PERMUTATION) -> None:
     native, slow = pegasos_pair(case, options, order)
     assert_same_run(native, slow, EPOCHS)
-    for name, fast_part, slow_part in zip(("w", "multipliers"), native.point(), slow.point(), strict=True):
-        assert bits(fast_part) == bits(slow_part), f"{name} of the point"
+    assert_same_point(native, slow)
 
 
 @pytest.mark.parametrize("options", PEGASOS.values(), ids=PEGASOS.keys())
@@ -142,6 +141,16 @@ def test_native_pegasos_in_blocks_equals_the_twin(case: Case, k: int) -> None:
     assert_same_pegasos(case, {"k": k, "sampling": "epoch"}, order=BLOCKS)
 
 
+@pytest.mark.parametrize("output", ["last", "average", "random"])
+@pytest.mark.parametrize("case", few_of("none", "free"), ids=describe)
+def test_native_pegasos_rebuilds_as_the_twin(case: Case, output: str) -> None:
+    native, slow = pegasos_pair(case, {"output": output, "k": 3})
+    assert_same_run(native, slow, [2])
+    native.rebuild(_core.Poll(_core.StopFlag()))
+    slow.rebuild()
+    assert_same(native, slow, "after rebuilding")
+
+
 def test_exact_intercept_shares_the_margin_as_in_the_twin() -> None:
     """On integers many rows lie exactly on the margin, and the fraction of a violation counts."""
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [2.0], [2.0], [-1.0]] * 2)
@@ -174,14 +183,14 @@ def test_averaged_pegasos_is_the_mean_of_its_iterates(
 ) -> None:
     native, slow = pegasos_pair(Case(scale=scale), {"output": "average", "projection": projection})
     iterates, multipliers = [], []
-    record = twin.Pegasos._record
+    record = twin.Pegasos.record
 
-    def keeping(run: twin.Pegasos) -> None:
-        record(run)
+    def keeping(run: twin.Pegasos, rng: twin.Rng) -> None:
+        record(run, rng)
         iterates.append(run.scale * run.v)
         multipliers.append(run.scale * run.c)
 
-    monkeypatch.setattr(twin.Pegasos, "_record", keeping)
+    monkeypatch.setattr(twin.Pegasos, "record", keeping)
     assert_same_run(native, slow, [20])
     w, a = native.point()
     mean, mean_multipliers = np.mean(iterates, axis=0), np.mean(multipliers, axis=0)
@@ -192,13 +201,13 @@ def test_averaged_pegasos_is_the_mean_of_its_iterates(
 def test_tiny_scale_is_folded_as_in_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Huge rows: every step with loss ends in a projection that shrinks the scale by orders of magnitude."""
     folds = []
-    fold = twin.Pegasos._fold_tiny_scale
+    fold = twin.Pegasos.fold_tiny_scale
 
     def counting(run: twin.Pegasos) -> None:
         folds.append(run.scale < 1e-100)
         fold(run)
 
-    monkeypatch.setattr(twin.Pegasos, "_fold_tiny_scale", counting)
+    monkeypatch.setattr(twin.Pegasos, "fold_tiny_scale", counting)
     assert_same_pegasos(Case(scale=1e12, m=200), {})
     assert any(folds)
 

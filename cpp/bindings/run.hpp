@@ -40,20 +40,17 @@ class Run {
 
   nb::dict state() {
     nb::dict out = saved_fields(solver_);
-    const auto& words = solver_.rng.state();
-    out["rng"] = nb::cast(owned(std::vector<std::uint64_t>(words.begin(), words.end())));
+    if constexpr (kRandom) {
+      const auto& words = solver_.rng.state();
+      out["rng"] = nb::cast(owned(std::vector<std::uint64_t>(words.begin(), words.end())));
+    }
     return out;
   }
 
   void restore(const nb::dict& saved) {
     solver_.fields([&](const char* name, auto& field) { restore_field(name, saved[name], field); });
-    const auto words = nb::cast<Vector<std::uint64_t>>(saved["rng"]);
-    expect_length("rng", words.shape(0), 4);
-    if (std::all_of(view(words).begin(), view(words).end(), [](std::uint64_t word) { return word == 0; })) {
-      throw nb::value_error("saved state: a random generator of zeros only is none");
-    }
     if constexpr (requires { solver_.check_restored(problem()); }) solver_.check_restored(problem());
-    solver_.rng = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
+    if constexpr (kRandom) restore_rng(saved["rng"]);
   }
 
   void rebuild(Poll& poll) {
@@ -77,6 +74,17 @@ class Run {
   }
 
  private:
+  static constexpr bool kRandom = requires(Solver& solver) { solver.rng; };
+
+  void restore_rng(const nb::object& saved) {
+    const auto words = nb::cast<Vector<std::uint64_t>>(saved);
+    expect_length("rng", words.shape(0), 4);
+    if (std::all_of(view(words).begin(), view(words).end(), [](std::uint64_t word) { return word == 0; })) {
+      throw nb::value_error("saved state: a random generator of zeros only is none");
+    }
+    solver_.rng = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
+  }
+
   template <class T>
   void restore_field(const char* name, const nb::object& value, T& field) {
     from_python(name, value, field);

@@ -6,8 +6,10 @@ void bind_gradient(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_svmsgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
+void bind_mpu(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_pegasos(nb::module_& m);
+void bind_cutting_planes(nb::module_& m);
 
 void bind_solvers(nb::module_& m) {
   nb::class_<Rng>(m, "Rng", "xoshiro256++ keyed by a list of integers.")
@@ -38,10 +40,12 @@ void bind_solvers(nb::module_& m) {
 
   bind_sgd(m);
   bind_dcd(m);
+  bind_mpu(m);
   bind_pegasos(m);
   bind_gradient(m);
   bind_online(m);
   bind_svmsgd(m);
+  bind_cutting_planes(m);
 }
 
 }  // namespace hinge::python

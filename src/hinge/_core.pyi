@@ -214,6 +214,28 @@ class Dcd:
 
     def estimate(self) -> tuple[float, float]: ...
 
+class Mpu:
+    """The margin perceptron with unlearning at work."""
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: Order, arg3: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    def estimate(self) -> tuple[float, float]: ...
+
 class Sampling(enum.Enum):
     iid = 0
 
@@ -457,3 +479,49 @@ class SgdQnSingle:
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, multipliers)"""
+
+class CuttingPlane:
+    """The cutting-plane method at work."""
+
+    def __init__(self, problem: Problem, patience: int) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+    def estimate(self) -> tuple[float, float]: ...
+
+class Ocas:
+    """The optimised cutting-plane algorithm at work."""
+
+    def __init__(self, problem: Problem, mu: float, patience: int) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+    def estimate(self) -> tuple[float, float]: ...

@@ -55,7 +55,9 @@ def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> N
             "or a solver that supports it: 'auto', 'dcd' or 'pegasos'."
         )
     if options.order is not None and getattr(solver, "default_order", None) is None:
-        raise ValueError(f"{name} draws its rows at random and takes no order: leave order=None.")
+        raise ValueError(
+            f"{name} takes no order, it draws its rows at random or reads all of them in turn: leave order=None."
+        )
 
 
 @dataclass
@@ -253,8 +255,10 @@ class _Training:
 
 
 def _disproved(estimate: tuple[float, float] | None, model: PrimalSide, tol: float) -> bool:
-    """The exact primal is too far above the estimated dual: the true gap cannot be within the tolerance."""
-    return estimate is not None and model.value - estimate[1] > (1.0 + 1e-6) * tol * estimate[1]
+    """The exact primal is too far above the estimated dual: the true gap is neither small enough nor rounding."""
+    if estimate is None:
+        return False
+    return model.value - estimate[1] > (1.0 + 1e-6) * tol * estimate[1] + 4.0 * model.rounding
 
 
 def _print(record: Record, title: str, first: bool) -> None:

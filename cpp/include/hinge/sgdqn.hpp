@@ -46,8 +46,8 @@ struct SgdQn {
   double t0 = 0.0;   // 0: not prepared
   std::int64_t t = 0;
   std::int64_t skip = 0;
-  std::int64_t count = 0;  // steps until the next shrinking
-  bool watching = false;   // the next step measures the curvature
+  std::int64_t count = 0;     // steps until the next shrinking
+  std::int64_t watching = 0;  // 1: the next step measures the curvature
   DualAverage average;
   std::int64_t touched = 0;  // rows read
 
@@ -120,7 +120,7 @@ struct SgdQn {
     const double per_row = std::max(1.0, static_cast<double>(stored) / static_cast<double>(problem.size()));
     skip = static_cast<std::int64_t>(std::max(1.0, 16.0 * static_cast<double>(w.size()) / per_row));
     count = skip;
-    watching = false;
+    watching = 0;
   }
 
   template <Rows R>
@@ -133,13 +133,14 @@ struct SgdQn {
       const double size = problem.relative_weight(i) / (problem.lambda * now);
       rows.for_each(i, [&](std::int64_t j, double x) { w[j] = static_cast<W>(w[j] + size * label * x / r[j]); });
     }
-    if (watching) {
+    if (watching != 0) {
       if (loss && label * rows.dot(i, w) >= 1.0) learn_curvature(rows, i, now);
-      watching = false;
-    } else if (--count <= 0) {
+      watching = 0;
+    }
+    if (--count <= 0) {
       shrink(now);
       count = skip;
-      watching = true;
+      watching = 1;
     }
     ++t;
   }

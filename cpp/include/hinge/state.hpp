@@ -1,7 +1,6 @@
 #pragma once
 // Fields of a solver's state that are more than numbers and arrays of a known length.
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -21,17 +20,18 @@ struct ActiveRows : std::vector<std::int64_t> {
   void take_all(std::int64_t m) {
     resize(static_cast<std::size_t>(m));
     std::iota(begin(), end(), std::int64_t{0});
+    leaves_.resize(size());
   }
 
-  void remove(std::vector<std::int64_t>& leaving) {
-    std::sort(leaving.begin(), leaving.end());
-    auto next = leaving.begin();
-    std::erase_if(*this, [&](std::int64_t i) {
-      if (next == leaving.end() || *next != i) return false;
-      ++next;
-      return true;
-    });
+  /// Marks instead of a sort: most rows may leave at once.
+  void remove(const std::vector<std::int64_t>& leaving) {
+    for (const std::int64_t i : leaving) leaves_[static_cast<std::size_t>(i)] = true;
+    std::erase_if(*this, [&](std::int64_t i) { return leaves_[static_cast<std::size_t>(i)]; });
+    for (const std::int64_t i : leaving) leaves_[static_cast<std::size_t>(i)] = false;
   }
+
+ private:
+  std::vector<char> leaves_;  // all false between calls
 };
 
 }  // namespace hinge

@@ -19,13 +19,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hinge._reference.order import Order
-from hinge._reference.problem import Problem, squared_norm
+from hinge._reference.primal_iterate import PrimalIterate
+from hinge._reference.problem import Problem
 from hinge._reference.rng import Rng
-from hinge._reference.rows import Floats, Rows
+from hinge._reference.rows import DenseRows, Floats, Rows
 
 
 @dataclass(frozen=True)
@@ -56,30 +59,27 @@ class ScaledRows:
     def squared_norm(self, i: int) -> float:
         return self.factors[i] * (self.factors[i] * self.plain.squared_norm(i)) + self.rho * self.rho
 
-    def dot(self, i: int, w: Floats) -> float:
+    def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         return self.factors[i] * self.plain.dot(i, w) + self.rho * float(w[-1])
 
-    def add(self, i: int, scale: float, v: Floats) -> None:
+    def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         self.plain.add(i, scale * self.factors[i], v)
         v[-1] += scale * self.rho
 
+    def entries(self, i: int) -> tuple[npt.NDArray[np.int64], Floats]:
+        columns, x = self.plain.entries(i)
+        extra = [] if self.rho == 0.0 else [self.n_features]
+        return np.append(columns, extra).astype(np.int64), np.append(self.factors[i] * x, [self.rho] * len(extra))
 
-class OnlineSteps:
+
+class OnlineSteps(PrimalIterate):
     """The steps, wherever the rows come from. Multipliers follow the weights if there is room for them (m > 0)."""
 
-    def __init__(self, m: int, n_features: int, options: OnlineOptions) -> None:
+    def __init__(self, problem: Problem, m: int, options: OnlineOptions) -> None:
+        super().__init__(problem, m, "average" if options.average else "last")
         self.options = options
-        self.v: Floats = np.zeros(n_features + 1)  # w = scale * v = scale * sum_i c_i y_i x_i
-        self.c: Floats = np.zeros(m)
-        self.scale = 1.0
-        self.norm2 = 0.0  # |w|^2, tracked
         self.b = 0.0
-        self.t = 0
-        # The sum of all iterates is scale_sum * v - u, and of the multipliers scale_sum * c - e.
-        self.u: Floats = np.zeros(self.v.size if options.average else 0)
-        self.e: Floats = np.zeros(m if options.average else 0)
-        self.scale_sum = 0.0
-        self.b_sum = 0.0
+        self.b_sum = 0.0  # over all iterates
         self.longest2 = 0.0  # if b is free: the largest |x_i|^2 so far
         self.g: Floats = np.zeros(self.v.size if options.batch > 1 else 0)
         self.forget_batch()
@@ -93,62 +93,45 @@ class OnlineSteps:
         self.violators: list[int] = []
         self.violator_weights: list[float] = []
 
-    def present(self, rows: Rows, i: int, label: int, weight: float, lambda_: float, radius2: float) -> None:
-        """The next row: number i of `rows`."""
+    def present(self, i: int, weight: float, lambda_: float, radius2: float) -> None:
+        """The next row: number i of the problem at hand."""
+        label = self.problem.y[i]
         if self.options.free_intercept:
-            self.longest2 = max(self.longest2, rows.squared_norm(i))
-        z = self.scale * rows.dot(i, self.v)
+            self.longest2 = max(self.longest2, self.problem.rows.squared_norm(i))
+        z = self.decision(i)
         loss = label * (z + self.b) < 1.0
         if self.options.batch == 1:
             keep = self._begin_step()
             if loss:
-                self._add(rows, i, label, weight * (1.0 / (lambda_ * self.t)), keep * z)
-            self._end_step(radius2)
+                step = weight * (1.0 / (lambda_ * self.t))
+                self.add(i, step, keep * z)
+                if self.options.free_intercept:
+                    self.b += step * label
+            self.end_step(radius2)
             return
         if loss:
-            self._hold(rows, i, label, weight, z)
+            self._hold(i, weight, z)
         self.waiting += 1
         if self.waiting == self.options.batch:
             keep = self._begin_step()
             self._add_batch(keep, 1.0 / (lambda_ * self.t) / self.options.batch)
-            self._end_step(radius2)
+            self.end_step(radius2)
             self.forget_batch()
 
     def _begin_step(self) -> float:
-        """2a. w <- (1 - alpha_t lambda) w; the factor is exactly 0 at t = 1, and v begins anew."""
+        """2a. w <- (1 - alpha_t lambda) w; the factor is exactly 0 at t = 1."""
         self.t += 1
         keep = 1.0 - 1.0 / self.t
-        if keep == 0.0:
-            self.v[:] = 0.0
-            self.c[:] = 0.0
-            self.scale = 1.0
-            self.norm2 = 0.0
-        else:
-            self.scale *= keep
-            self.norm2 *= keep * keep
-            self._fold_tiny_scale()
+        self.shrink(keep)
         return keep
 
-    def _add(self, rows: Rows, i: int, label: int, step: float, before: float) -> None:
-        """2b. w <- w + step y_i x_i, where w.x_i is `before`."""
-        self.norm2 += 2.0 * step * label * before + step * step * rows.squared_norm(i)
-        change = step / self.scale
-        rows.add(i, change * label, self.v)
-        if self.options.average:
-            rows.add(i, change * label * self.scale_sum, self.u)
-        if self.options.free_intercept:
-            self.b += step * label
-        if self.c.size:
-            self.c[i] += change
-            if self.options.average:
-                self.e[i] += change * self.scale_sum
-
-    def _hold(self, rows: Rows, i: int, label: int, weight: float, z: float) -> None:
-        columns = [self.v.size - 1, *_stored_columns(rows, i)]
+    def _hold(self, i: int, weight: float, z: float) -> None:
+        rows, signed_weight = self.problem.rows, weight * self.problem.y[i]
+        columns = [rows.n_features, *rows.entries(i)[0].tolist()]  # the constant feature, whether there is one or not
         self.g_columns += [j for j in dict.fromkeys(columns) if j not in self.g_columns]
-        rows.add(i, weight * label, self.g)
-        self.w_g += weight * label * z
-        self.g_b += weight * label
+        rows.add(i, signed_weight, self.g)
+        self.w_g += signed_weight * z
+        self.g_b += signed_weight
         if self.c.size:
             self.violators.append(i)
             self.violator_weights.append(weight)
@@ -170,36 +153,14 @@ class OnlineSteps:
             if self.options.average:
                 self.e[i] += change * weight * self.scale_sum
 
-    def _end_step(self, radius2: float) -> None:
+    def end_step(self, radius2: float) -> None:
         """3. Back into the ball, b to where the best b of any w lies; keep what the average needs."""
         if self.options.projection:
-            if self.norm2 > radius2:
-                self.scale *= math.sqrt(radius2 / self.norm2)
-                self.norm2 = radius2
-                self._fold_tiny_scale()
+            self.project(radius2)
             most = 1.0 + math.sqrt(max(self.norm2, 0.0) * self.longest2)
             self.b = min(max(self.b, -most), most)
-        if self.options.average:
-            self.scale_sum += self.scale
+        self.record()
         self.b_sum += self.b
-
-    def _fold_tiny_scale(self) -> None:
-        if self.scale >= (1e-6 if self.options.average else 1e-100):
-            return
-        if self.options.average:
-            self.u -= self.scale_sum * self.v
-            self.e -= self.scale_sum * self.c
-            self.scale_sum = 0.0
-        self.v *= self.scale
-        self.c *= self.scale
-        self.scale = 1.0
-
-    def point(self) -> tuple[Floats, Floats]:
-        """The iterate asked for, and its multipliers (not yet clipped to the box)."""
-        return self._output(self.v, self.u), self._output(self.c, self.e)
-
-    def _output(self, now: Floats, kept: Floats) -> Floats:
-        return (self.scale_sum * now - kept) / max(self.t, 1) if self.options.average else self.scale * now
 
     @property
     def intercept(self) -> float:
@@ -211,29 +172,22 @@ class Online(OnlineSteps):
     """On a data set: every epoch visits all rows in an order. A batch may span two epochs."""
 
     def __init__(self, problem: Problem, options: OnlineOptions, order: Order, rng: Rng) -> None:
-        super().__init__(problem.m, problem.rows.n_features, options)
-        self.problem = problem
+        super().__init__(problem, problem.m, options)
         self.order = order
         self.rng = rng
 
     def run_epoch(self) -> None:
         problem = self.problem
         for i in self.order.of_all(problem.m, self.rng):
-            weight = problem.relative_weight(i)
-            self.present(problem.rows, i, problem.y[i], weight, problem.lambda_, problem.total_cost)
+            self.present(i, problem.relative_weight(i), problem.lambda_, problem.total_cost)
 
     def rebuild(self) -> None:
-        """For a state saved on another problem: what follows from the multipliers, computed anew."""
+        """The batch of another problem is forgotten."""
         if not self.problem.free_intercept:
             self.b = self.b_sum = 0.0
         self.longest2 = 0.0
         self.forget_batch()
-        for total, coefficients in ((self.v, self.c), (self.u, self.e)):
-            total[:] = 0.0
-            for i, coefficient in enumerate(coefficients.tolist()):
-                if coefficient != 0.0:
-                    self.problem.rows.add(i, coefficient * self.problem.y[i], total)
-        self.norm2 = self.scale * self.scale * squared_norm(self.v)
+        super().rebuild()
 
 
 class OnlineStream:
@@ -244,7 +198,8 @@ class OnlineStream:
         self.rho = rho
         self.seen = 0
         self.weight_sum = 0.0
-        self.models = [OnlineSteps(0, n_features, options) for _ in range(n_models)]
+        nothing = Problem(DenseRows(np.zeros((1, n_features))), [1], [1.0])  # every chunk is a problem of its own
+        self.models = [OnlineSteps(nothing, 0, options) for _ in range(n_models)]
 
     def present(
         self,
@@ -256,26 +211,15 @@ class OnlineStream:
     ) -> None:
         """The rows of a chunk, those in `visit` in that order."""
         rows = ScaledRows(plain, factors, self.rho)
+        for k, model in enumerate(self.models):
+            positive = 1 if len(self.models) == 1 else k
+            model.problem = Problem(rows, [1 if c == positive else -1 for c in classes], weights)
         for i in visit:
-            weight = float(weights[i])
             self.seen += 1
-            self.weight_sum += weight
-            radius2 = self.weight_sum / self.seen / self.lambda_
-            for k, model in enumerate(self.models):
-                positive = 1 if len(self.models) == 1 else k
-                model.present(rows, i, 1 if classes[i] == positive else -1, weight, self.lambda_, radius2)
+            self.weight_sum += float(weights[i])
+            for model in self.models:
+                model.present(i, float(weights[i]), self.lambda_, self.weight_sum / self.seen / self.lambda_)
 
     def model(self, k: int) -> tuple[Floats, float]:
         """(w, b) of model k."""
-        return self.models[k].point()[0], self.models[k].intercept
-
-
-def _stored_columns(rows: Rows, i: int) -> list[int]:
-    """The columns that row i stores, in its order."""
-    if isinstance(rows, ScaledRows):
-        return _stored_columns(rows.plain, i)
-    indices = getattr(rows, "indices", None)
-    if indices is None:
-        return list(range(rows.n_features))
-    begin, end = rows.indptr[i], rows.indptr[i + 1]  # type: ignore[attr-defined]
-    return [int(j) for j in indices[begin:end]]
+        return self.models[k].weights(), self.models[k].intercept

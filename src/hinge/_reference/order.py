@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from hinge._reference.rng import Rng
+
+Sampling: TypeAlias = Literal["iid", "epoch"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Order:
     def of_all(self, m: int, rng: Rng) -> list[int]:
         """The rows 0 .. m-1, rearranged."""
         return self.arrange(range(m), rng)
+
+    def sample(self, how: Sampling, m: int, count: int, rng: Rng) -> list[int]:
+        """The rows of an epoch: `count` independent draws, or all rows in this order."""
+        return draws(m, count, rng) if how == "iid" else self.of_all(m, rng)
 
 
 def draws(m: int, count: int, rng: Rng) -> list[int]:

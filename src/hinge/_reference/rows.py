@@ -1,7 +1,8 @@
 """Rows: dot, add and squared norm of row i, in the augmented space [x, rho].
 
 The values are those of the data, exact in float64 whatever their type. Floating-point addition is not associative, so
-the order of each sum is part of the contract: interleaved accumulators, added up as a balanced tree.
+the order of each sum is part of the contract: interleaved accumulators, added up as a balanced tree. Weight vectors are
+float64, or float32: then each entry is added to in double and rounded once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def in_double(values: npt.NDArray[Any]) -> Floats:
+    """The same values as float64: NumPy would multiply float32 by a Python number in single precision."""
+    return np.asarray(values, dtype=np.float64)
 
 
 def interleaved_sum(terms: Floats, lanes: int) -> float:
@@ -42,12 +48,16 @@ class Rows(Protocol):
         """|[x_i, rho]|^2"""
         ...
 
-    def dot(self, i: int, w: Floats) -> float:
+    def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         """w.[x_i, rho]"""
         ...
 
-    def add(self, i: int, scale: float, v: Floats) -> None:
+    def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         """v += scale * [x_i, rho], in place."""
+        ...
+
+    def entries(self, i: int) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Columns and values of what row i stores, with rho unless it is 0."""
         ...
 
 
@@ -68,12 +78,15 @@ class DenseRows:
     def squared_norm(self, i: int) -> float:
         return interleaved_sum(self.X[i] * self.X[i], 4) + self.rho * self.rho
 
-    def dot(self, i: int, w: Floats) -> float:
+    def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         return interleaved_sum(self.X[i] * w[:-1], 8) + self.rho * float(w[-1])
 
-    def add(self, i: int, scale: float, v: Floats) -> None:
+    def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         v[:-1] += scale * self.X[i]
-        v[-1] += scale * self.rho
+        v[-1] = float(v[-1]) + scale * self.rho
+
+    def entries(self, i: int) -> tuple[npt.NDArray[np.int64], Floats]:
+        return _with_constant(np.arange(self.n_features), self.X[i], self.n_features, self.rho)
 
 
 class CsrRows:
@@ -96,15 +109,23 @@ class CsrRows:
         _, x = self._row(i)
         return interleaved_sum(x * x, 1) + self.rho * self.rho
 
-    def dot(self, i: int, w: Floats) -> float:
+    def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         columns, x = self._row(i)
         return interleaved_sum(x * w[columns], 4) + self.rho * float(w[-1])
 
-    def add(self, i: int, scale: float, v: Floats) -> None:
+    def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         columns, x = self._row(i)
         v[columns] += scale * x
-        v[-1] += scale * self.rho
+        v[-1] = float(v[-1]) + scale * self.rho
+
+    def entries(self, i: int) -> tuple[npt.NDArray[np.int64], Floats]:
+        return _with_constant(*self._row(i), self.n_features, self.rho)
 
     def _row(self, i: int) -> tuple[npt.NDArray[Any], Floats]:
         stored = slice(self.indptr[i], self.indptr[i + 1])
         return self.indices[stored], self.values[stored]
+
+
+def _with_constant(columns: npt.NDArray[Any], x: Floats, last: int, rho: float) -> tuple[npt.NDArray[np.int64], Floats]:
+    extra = [] if rho == 0.0 else [last]
+    return np.append(columns, extra).astype(np.int64), np.append(x, [rho] * len(extra))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from hinge.solvers.best_of import BestOf
+from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
+from hinge.solvers.mpu import MPU
 from hinge.solvers.norma import Norma, Zhang
 from hinge.solvers.online import Online
 from hinge.solvers.pegasos import Pegasos
@@ -13,9 +15,12 @@ from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
 __all__ = [
     "DCD",
+    "MPU",
+    "OCAS",
     "SGDQN",
     "BestOf",
     "Configuration",
+    "CuttingPlane",
     "Norma",
     "Online",
     "Pegasos",
@@ -29,11 +34,14 @@ __all__ = [
     "solver_names",
 ]
 
-# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest throughout.
+# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
 _BY_NAME: dict[str, Solver] = {
     "auto": DCD(),
+    "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
+    "mpu": MPU(),
     "norma": Norma(),
+    "ocas": OCAS(),
     "online": Online(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),

@@ -61,7 +61,8 @@ class Solver(Protocol):
     """A configuration: what the user passes as ``solver``.
 
     `intercepts` lists the treatments of b that it supports, `default_order` the row order it uses unless told
-    otherwise (None: it draws its rows itself, and takes no order). Both may be missing: all treatments, no order.
+    otherwise (None: it draws its rows itself or reads all of them in turn, and takes no order). Both may be missing:
+    all treatments, no order.
 
     Two more are optional: `comparison`, how far above the tolerance an estimate may lie to be worth an exact evaluation
     (missing: learned), and `refines_tiny`, whether problems of up to 1000 rows are worth solving to the last bit.

@@ -1,0 +1,89 @@
+#pragma once
+// What the cutting-plane methods share: a bundle of planes, the best w so far, and the bounds that come with them.
+//
+// The methods differ in where the next plane touches the risk. A plane that is already in the bundle is not added again: then
+// the best w is the optimum, but for what the reduced problem was left unfinished, and that is made up for.
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "hinge/bundle.hpp"
+#include "hinge/planes.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
+
+namespace hinge {
+
+struct PlaneMethod {
+  std::int64_t patience;  // drop planes that so many solutions in a row have not used
+
+  Bundle bundle;
+  Cut cut;                                                  // the last plane
+  std::vector<double> w;                                    // the best so far
+  std::vector<double> v;                                    // solution of the reduced problem
+  double primal = std::numeric_limits<double>::infinity();  // P(w)
+  double dual = 0.0;                                        // value of the reduced problem, a lower bound
+  bool settled = false;                                     // the last epoch could do no more
+  std::int64_t touched = 0;                                 // rows read
+
+  PlaneMethod(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused)
+      : patience(keep_unused),
+        bundle(problem.size(), n_features),
+        cut(problem.size(), n_features),
+        w(static_cast<std::size_t>(n_features) + 1),
+        v(w) {}
+
+  /// What a saved run consists of.
+  template <class F>
+  void fields(F&& field) {
+    bundle.fields(field);
+    field("cut", cut.a);
+    field("cut_members", cut.members);
+    field("w", w);
+    field("v", v);
+    field("primal", primal);
+    field("dual", dual);
+  }
+
+  void check_restored(const Problem& problem) const {
+    bundle.check_restored(problem.size());
+    Bundle::check_rows(cut.members, problem.size());
+  }
+
+  /// (P, D) at hand. A run that can do no more says so by a gap of nothing: only an exact evaluation can tell how good it is.
+  std::tuple<double, double> estimate() const { return {settled ? dual : primal, dual}; }
+
+  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
+    std::copy(w.begin(), w.end(), weights.begin());
+    bundle.multipliers(problem, multipliers);
+  }
+
+ protected:
+  /// The cut joins the bundle; the next v and the lower bound. False when stopped by the poll.
+  bool solve_with_cut(Poll& poll) {
+    const bool is_new = !bundle.has(cut.members);
+    if (is_new) bundle.add(cut);
+    const double before = dual;
+    dual = bundle.solve(is_new ? kPart * (primal - dual) : 0.0, v, poll);
+    settled = !is_new && !(dual > before);
+    bundle.drop_unused(patience);
+    return !poll.stopped();
+  }
+
+  /// The planes of the same sets of rows on another problem, and their v.
+  template <Rows R>
+  void rebuild_planes(const R& rows, const Problem& problem, Poll& poll) {
+    bundle.rebuild(rows, problem, touched, poll);
+    cut.clear();
+    dual = bundle.solve(0.0, v, poll);
+  }
+
+ private:
+  static constexpr double kPart = 0.01;  // of the gap that the reduced problem may leave
+};
+
+}  // namespace hinge

@@ -1,0 +1,89 @@
+#pragma once
+// Cutting planes of the risk R(w) = sum_i C_i max(0, 1 - y_i w.x_i).
+//
+// Any set S of rows gives a plane below the risk,
+//
+//   R(w) >= b - w.a    with    a = sum_{i in S} C_i y_i x_i,   b = sum_{i in S} C_i,
+//
+// since max(0, t) is at least t and at least 0. It touches the risk at every w whose rows with y_i w.x_i < 1 are S.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+
+namespace hinge {
+
+/// A set of rows: bit i % 64 of word i / 64.
+using Bits = std::span<const std::uint64_t>;
+
+inline std::size_t words_for(std::int64_t m) { return static_cast<std::size_t>((m + 63) / 64); }
+inline bool contains(Bits set, std::int64_t i) { return (set[static_cast<std::size_t>(i / 64)] >> (i % 64)) & 1U; }
+
+/// Calls f(i) for every row of the set, ascending.
+template <class F>
+void for_each_row(Bits set, F&& f) {
+  for (std::size_t word = 0; word < set.size(); ++word) {
+    for (std::uint64_t left = set[word]; left != 0; left &= left - 1) {
+      f(static_cast<std::int64_t>(64 * word) + std::countr_zero(left));
+    }
+  }
+}
+
+/// The plane of a set of rows that changes: only rows that come or go are read.
+struct Cut {
+  std::vector<double> a;               // sum C_i y_i x_i
+  std::vector<std::uint64_t> members;  // S
+  double offset = 0.0;                 // sum C_i, set by whoever has moved the set
+
+  Cut(std::int64_t m, std::int64_t n_features) : a(static_cast<std::size_t>(n_features) + 1), members(words_for(m)) {}
+
+  void clear() {
+    std::fill(a.begin(), a.end(), 0.0);
+    std::fill(members.begin(), members.end(), 0);
+  }
+
+  /// Row i comes or goes.
+  template <Rows R>
+  [[gnu::always_inline]] void flip(const R& rows, const Problem& problem, std::int64_t i) {
+    const double step = problem.cost[i] * problem.y[i];
+    rows.add(i, contains(members, i) ? -step : step, a);
+    members[static_cast<std::size_t>(i / 64)] ^= std::uint64_t{1} << (i % 64);
+  }
+
+  /// The set becomes `target`, row by row; from nothing if that is less work. False when stopped by the poll: a is then the
+  /// plane of the rows in `members`, a set on the way.
+  template <Rows R>
+  bool move(const R& rows, const Problem& problem, Bits target, std::int64_t& touched, Poll& poll) {
+    std::vector<std::int64_t> changes = changes_to(target);
+    std::size_t n_target = 0;
+    for (const std::uint64_t word : target) n_target += static_cast<std::size_t>(std::popcount(word));
+    if (changes.size() > n_target) {
+      clear();
+      changes = changes_to(target);
+    }
+    for (std::size_t step = 0; step < changes.size(); ++step) {
+      if (step + kPrefetchDistance < changes.size()) rows.prefetch(changes[step + kPrefetchDistance]);
+      flip(rows, problem, changes[step]);
+      ++touched;
+      if (poll(rows.stored(changes[step]))) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::int64_t> changes_to(Bits target) const {
+    std::vector<std::uint64_t> changing(members);
+    for (std::size_t word = 0; word < target.size(); ++word) changing[word] ^= target[word];
+    std::vector<std::int64_t> out;
+    for_each_row(changing, [&](std::int64_t i) { out.push_back(i); });
+    return out;
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,124 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "hinge/mpu.hpp"
+#include "toys.hpp"
+
+using namespace hinge;
+using namespace hinge::test;
+
+namespace {
+
+/// Calls f(toy, problem, rows, run, epoch) after each of `epochs` epochs of many small problems.
+template <class F>
+void while_training(int epochs, F&& f) {
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    const Toy toy(seed, {.m = seed & 8 ? 4 : 60,
+                         .d = seed & 16 ? 3 : 12,
+                         .rho = seed % 3 == 0 ? 1.0 : 0.0,
+                         .weighted = (seed & 32) != 0,
+                         .C = seed % 5 == 0 ? 10.0 : 0.2});
+    const Problem problem = toy.problem();
+    const ToyCsr<double, std::int32_t, std::int64_t> csr(toy);
+    Mpu run(problem, toy.options.d, std::int64_t{1} << (seed & 7), Order{4, 2}, make_rng(seed));
+    Poll poll = never();
+    for (int epoch = 1; epoch <= epochs; ++epoch) {
+      check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
+      f(toy, problem, csr.rows(), run, epoch);
+    }
+  }
+}
+
+void counts_stay_within_their_cap() {
+  while_training(60, [](const Toy& toy, const Problem& problem, const auto&, const Mpu& run, int) {
+    run.check_restored(problem);
+    const auto a = run.multipliers(problem);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      check(a[k] >= 0.0 && a[k] <= toy.cost[k], "0 <= a_k <= C_k");
+      check(run.counts[k] < run.N || a[k] == toy.cost[k], "N counts are C_k exactly");
+    }
+  });
+}
+
+void tracked_values_are_the_values() {
+  while_training(60, [](const Toy& toy, const Problem& problem, const auto&, const Mpu& run, int) {
+    const auto a = run.multipliers(problem);
+    const auto expected = toy.combine(a);
+    for (std::size_t j = 0; j < run.w.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
+    check_close(run.dual, toy.dual_value(a), 1e-9, "dual = D(a)");
+  });
+}
+
+void active_rows_ascend() {
+  while_training(60, [](const Toy& toy, const auto&, const auto&, const Mpu& run, int) {
+    std::int64_t previous = -1;
+    for (const std::int64_t k : run.active) {
+      check(k > previous && k < toy.options.m, "active rows ascend, each once");
+      previous = k;
+    }
+  });
+}
+
+void gap_closes() {
+  while_training(3000, [](const Toy& toy, const Problem& problem, const auto& rows, const Mpu& run, int epoch) {
+    if (epoch != 3000) return;
+    Poll poll = never();
+    std::vector<double> a = run.multipliers(problem);
+    std::vector<double> w(run.w.size());
+    std::vector<double> z(a.size());
+    Dual lower{};
+    dual(rows, problem, a, w, lower, poll);
+    decisions(rows, w, z, poll);
+    const Primal upper = primal(rows, problem, w, z);
+    check(lower.value <= upper.value, "D <= P");
+    const double relative = (upper.value - lower.value) / lower.value;
+    check(relative < 1e-3, "certified to 1e-3, with C = " + std::to_string(toy.options.C) + ": " + std::to_string(relative));
+  });
+}
+
+void zero_rows() {
+  const Toy toy(1, {.m = 10, .d = 3, .density = 0.0});
+  const Problem problem = toy.problem();
+  const ToyCsr<float, std::int32_t, std::int32_t> csr(toy);
+  Mpu run(problem, 3, 16, Order{}, make_rng(1));
+  Poll poll = never();
+  for (int epoch = 0; epoch < 100; ++epoch) run.run_epoch(csr.rows(), problem, poll);
+  check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros have multiplier C");
+}
+
+void garbage_is_no_trouble() {
+  for (const double garbage : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e300}) {
+    const Toy toy(3, {.m = 30, .d = 4});
+    const Problem problem = toy.problem();
+    Mpu run(problem, 4, 2, Order{}, make_rng(3));
+    Poll poll = never();
+    run.w.assign(run.w.size(), garbage);
+    run.width = run.gap = run.full_gap = garbage;
+    for (int epoch = 0; epoch < 80; ++epoch) run.run_epoch(toy.rows(), problem, poll);
+    run.check_restored(problem);
+  }
+}
+
+void rebuilt_is_the_same() {
+  while_training(20, [](const Toy& toy, const Problem& problem, const auto& rows, const Mpu& run, int) {
+    Mpu copy = run;
+    Poll poll = never();
+    copy.rebuild(rows, problem, poll);
+    check_close(copy.dual, run.dual, 1e-9, "D rebuilt from the counts");
+    check(copy.active.size() == toy.y.size(), "all rows are active again");
+  });
+}
+
+}  // namespace
+
+int main() {
+  return run_all({{"counts stay within their cap", counts_stay_within_their_cap},
+                  {"tracked values are the values", tracked_values_are_the_values},
+                  {"active rows ascend", active_rows_ascend},
+                  {"the gap closes", gap_closes},
+                  {"zero rows", zero_rows},
+                  {"garbage is no trouble", garbage_is_no_trouble},
+                  {"rebuilt is the same", rebuilt_is_the_same}});
+}

@@ -1,0 +1,196 @@
+"""The margin perceptron with unlearning: native and twin agree to the bit, and it keeps what its header proves."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from pairs import BLOCKS, EPOCHS, PERMUTATION, Case, all_of, assert_same, assert_same_run, bits, describe
+from refusals import refused
+
+from hinge import MPU, _core, solve
+from hinge import _reference as twin
+from hinge._reference.mpu import MOST_COUNTS, counts_due
+from hinge.problem import Intercept, InterceptKind, Problem, Selection, as_rows
+from hinge.solvers.mpu import _first_counts
+
+
+def pair(case: Case, N: int, order: tuple[int, int] = PERMUTATION) -> tuple[_core.Mpu, twin.Mpu]:
+    problem, slow_problem = case.make()
+    native = _core.Mpu(problem.native, N, _core.Order(*order), _core.Rng([5]))
+    return native, twin.Mpu(slow_problem, N, twin.Order(*order), twin.Rng([5]))
+
+
+@pytest.mark.parametrize(("N", "order"), [(1, PERMUTATION), (16, BLOCKS), (2**14, PERMUTATION), (2**52, BLOCKS)])
+@pytest.mark.parametrize("case", all_of("none", "penalized"), ids=describe)
+def test_native_mpu_equals_the_twin(case: Case, N: int, order: tuple[int, int]) -> None:
+    native, slow = pair(case, N, order)
+    assert_same_run(native, slow, [*EPOCHS, 15])
+    assert bits(native.multipliers()) == bits(slow.multipliers())
+    assert native.estimate() == (slow.dual + slow.gap, slow.dual)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("intercept", ["none", "penalized"])
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_native_mpu_equals_the_twin_to_the_end(layout: Any, intercept: InterceptKind, C: float) -> None:
+    """Rows leave and come back, by themselves and when the caller's check on all rows says so; the step shrinks."""
+    native, slow = pair(Case(layout, intercept=intercept, weights=True, C=C, m=90), 2)
+    poll = _core.Poll(_core.StopFlag())
+    n_active = []
+    for epoch in range(1, 101):
+        native.advance(1, poll)
+        slow.run_epoch()
+        n_active.append(len(slow.active))
+        assert_same(native, slow, f"after {epoch} epochs")
+        if epoch % 25 == 0:
+            native.rebuild(poll)
+            slow.rebuild()
+            assert_same(native, slow, f"after {epoch} epochs and rebuilding")
+    assert min(n_active) < max(n_active), "no row was left out: the test shows nothing"
+    assert slow.N > 2, "the step was never halved: the test shows nothing"
+
+
+def test_counts_due_are_what_single_steps_count() -> None:
+    for g, zone, N, start in itertools.product(range(-9, 30), range(1, 6), (1, 2, 8), range(9)):
+        if start > N:
+            continue
+        count, margin = start, g
+        while margin <= 0 and count < N:
+            count, margin = count + 1, margin + zone
+        while margin > zone and count > 0:
+            count, margin = count - 1, margin - zone
+        assert counts_due(start, N, g, zone) == count - start, f"g={g}, zone={zone}, N={N}, I={start}"
+
+
+class Fixed(twin.Mpu):
+    """The paper's algorithm at one step size, on all rows."""
+
+    def run_epoch(self) -> None:
+        self.width = math.inf
+        super().run_epoch()
+
+    def _refine(self) -> None:
+        """The step stays."""
+
+    def raised(self) -> float:
+        """sum_k (1 + h_k q_k / 2) a_k - |w|^2 / 2: what each move raises."""
+        rows = self.problem.rows
+        terms = [(1.0 + 0.5 * self.step(k) * rows.squared_norm(k)) * a for k, a in enumerate(self.multipliers())]
+        return float(sum(terms) - 0.5 * self.w @ self.w)
+
+
+@pytest.mark.parametrize("N", [1, 4, 64])
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_each_epoch_at_one_step_raises_its_function_until_no_row_moves(C: float, weights: bool, N: int) -> None:
+    """Then the gap is at most sum_k a_k h_k q_k."""
+    _, problem = Case(C=C, weights=weights).make()
+    run = Fixed(problem, N, twin.Order(), twin.Rng([1]))
+    before = run.raised()
+    for _ in range(5000):
+        counts = run.counts.copy()
+        run.run_epoch()
+        after = run.raised()
+        assert after >= before - 1e-9 * (1.0 + abs(before)), "a move lowered the function that it should raise"
+        before = after
+        if np.array_equal(counts, run.counts):
+            break
+    else:
+        pytest.fail("rows still move after 5000 epochs at one step size")
+    a = run.multipliers()
+    margins = np.array([problem.y[k] * problem.rows.dot(k, run.w) for k in range(problem.m)])
+    loss = float(np.array(problem.cost) @ np.maximum(0.0, 1.0 - margins))
+    gap = 0.5 * run.w @ run.w + loss - (a.sum() - 0.5 * run.w @ run.w)
+    left = sum(a[k] * run.step(k) * problem.rows.squared_norm(k) for k in range(problem.m))
+    assert gap <= left * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.5, 0.1])
+def test_delta_bounds_the_gap_before_the_run(delta: float) -> None:
+    case = Case(C=0.3, weights=True)
+    native, problem = case.make()
+    run = Fixed(problem, _first_counts(native, delta / (2.0 + delta)), twin.Order(), twin.Rng([1]))
+    while True:
+        counts = run.counts.copy()
+        run.run_epoch()
+        if np.array_equal(counts, run.counts):
+            break
+    dual = run.dual
+    assert 0.0 < run.gap <= delta * dual
+
+
+def test_a_row_with_margin_exactly_1_learns_and_unlearning_is_reached() -> None:
+    X, y = np.array([[1.0], [0.5], [3.0]]), np.array([1, 1, 1], dtype=np.int8)
+    problem = twin.Problem(twin.DenseRows(X), y, [1.0, 1.0, 1.0])
+    run = twin.Mpu(problem, 1, twin.Order(), twin.Rng([2]))
+    run.counts[0], run.w[0] = 1, 1.0  # margins 1, 0.5 and 3
+    assert counts_due(1, 1, 0.0, 1.0) == 0, "at the cap"
+    assert counts_due(0, 1, 0.0, 1.0) == 1, "margin 1 is an error"
+    seen = set()
+    for _ in range(20):
+        before = run.counts / run.N
+        run.run_epoch()
+        seen.update(np.sign(run.counts / run.N - before).tolist())
+    assert seen == {-1.0, 0.0, 1.0}, "rows should learn, rest and unlearn"
+
+
+def test_steps_get_no_smaller_than_float64_counts_exactly() -> None:
+    native, slow = pair(Case(m=20), MOST_COUNTS)
+    assert_same_run(native, slow, [50])
+    assert slow.N == MOST_COUNTS
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-3, 1.0, 1e3, 1e6, 1e149])
+def test_first_counts_are_a_power_of_two_within_limits(size: float) -> None:
+    problem = Problem(Selection.make(as_rows(np.array([[size], [-size]])), np.ones(2), Intercept("none")), [1, -1])
+    for zone in (10.0, 1e-3, 1e-300):
+        N = _first_counts(problem, zone)
+        assert 2 <= N <= MOST_COUNTS
+        assert N & (N - 1) == 0
+        assert size * size / N <= zone or N == MOST_COUNTS
+
+
+@pytest.mark.parametrize("delta", [0, -1.0, math.inf, math.nan, "small"])
+def test_delta_that_is_no_accuracy_is_refused(delta: Any) -> None:
+    with refused("delta"):
+        MPU(delta=delta)
+
+
+@pytest.mark.parametrize("N", [0, -2, 3, 2**53])
+def test_native_mpu_refuses_what_is_no_power_of_two(N: int) -> None:
+    problem, _ = Case().make()
+    with refused("power of two"):
+        _core.Mpu(problem.native, N, _core.Order(0), _core.Rng([1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"N": 3}, "power of two"), ({"N": 2**53}, "power of two"), ({"N": 1}, "between 0 and N"), ({"N": -4}, "N")],
+)
+def test_saved_counts_beyond_their_cap_are_refused(change: dict[str, Any], reason: str) -> None:
+    X, y = np.array([[-1.0], [-2.0], [2.0], [3.0]]), np.array([-1, -1, 1, 1])
+    state = solve(X, y, solver="mpu", intercept="none").state
+    assert state is not None
+    assert state["counts"].max() > 1
+    with refused("state", reason):
+        solve(X, y, solver="mpu", intercept="none", state={**state, **change})
+
+
+@pytest.mark.parametrize("delta", [None, 1e-3, 0.1])
+@pytest.mark.parametrize("intercept", ["none", "penalized"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_mpu_and_dcd_certify_the_same_optimum(C: float, intercept: InterceptKind, delta: float | None) -> None:
+    """Below delta, too: the step does not stop the run."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1500, 8))
+    X[7] = 0.0
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=1500) > 0, 1, -1)
+    options = {"C": C, "intercept": intercept, "tol": 1e-4, "max_iter": 20_000}
+    found, expected = solve(X, y, solver=MPU(delta=delta), **options), solve(X, y, solver="dcd", **options)
+    assert found.status == "converged"
+    one, two = found.certificate, expected.certificate
+    assert max(one.dual, two.dual) <= min(one.primal, two.primal)
