@@ -15,7 +15,23 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import DCD, MPU, OCAS, SGDQN, CuttingPlane, Norma, Pegasos, Problem, SGDm, SGDr, SGDs, SvmSGD, Zhang, solve
+from hinge import (
+    DCD,
+    MPU,
+    OCAS,
+    SGDQN,
+    CuttingPlane,
+    Norma,
+    Online,
+    Pegasos,
+    Problem,
+    SGDm,
+    SGDr,
+    SGDs,
+    SvmSGD,
+    Zhang,
+    solve,
+)
 
 SOLVERS = {
     "cutting-plane": CuttingPlane(),
@@ -23,6 +39,7 @@ SOLVERS = {
     "mpu": MPU(),
     "norma": Norma(horizon=100_000),  # given: it would follow from max_iter
     "ocas": OCAS(),
+    "online": Online(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-qn": SGDQN(),
@@ -37,6 +54,8 @@ VARIANTS = {
     "dcd without polish": DCD(polish=False),
     "mpu with delta": MPU(delta=0.1),
     "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
+    "online in batches": Online(batch=16),
+    "online average": Online(batch=7, output="average", projection=False),
     "pegasos k": Pegasos(k=7, sampling="epoch"),
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),

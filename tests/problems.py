@@ -25,6 +25,7 @@ SOLVERS = {
     "mpu": INTERCEPTS[:2],
     "norma": INTERCEPTS[:2],
     "ocas": INTERCEPTS[:2],
+    "online": INTERCEPTS,
     "pegasos": INTERCEPTS,
     "sgd-m": INTERCEPTS[:2],
     "sgd-qn": INTERCEPTS[:2],

@@ -14,14 +14,15 @@ namespace {
 
 using Evaluated = std::optional<std::tuple<double, double, double>>;
 
-/// (P rounded up, rounding, b) at w, or None when stopped.
-Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, Poll& poll) {
+/// (P rounded up, rounding, b) at w and b, the best b if none is given, or None when stopped.
+Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, Poll& poll, std::optional<double> b) {
+  if (b && *b != 0.0 && !handle.problem().free_intercept) throw nb::value_error("only a free intercept can be given");
   expect_length("w", w.shape(0), handle.rows().n_features() + 1);
   nb::gil_scoped_release release;
   return handle.rows().visit([&](const auto& rows) -> Evaluated {
     std::vector<double> z(static_cast<std::size_t>(rows.size()));
     if (!decisions(rows, view(w), z, poll)) return std::nullopt;
-    const Primal result = primal(rows, handle.problem(), view(w), z);
+    const Primal result = b ? primal_at(rows, handle.problem(), view(w), z, *b) : primal(rows, handle.problem(), view(w), z);
     return std::tuple(result.value, result.rounding, result.b);
   });
 }
@@ -60,8 +61,8 @@ double intercept_of(const Vector<double>& z, const Vector<std::int8_t>& y, const
 }  // namespace
 
 void bind_objective(nb::module_& m) {
-  m.def("primal", &evaluate_primal, nb::arg("problem"), nb::arg("w"), nb::arg("poll"),
-        "(P rounded up, what it was raised by, b), or None when stopped.");
+  m.def("primal", &evaluate_primal, nb::arg("problem"), nb::arg("w"), nb::arg("poll"), nb::arg("b") = nb::none(),
+        "(P rounded up, what it was raised by, b), or None when stopped. A free b is the best one unless given.");
   m.def("dual", &evaluate_dual, nb::arg("problem"), nb::arg("multipliers"), nb::arg("poll"),
         "(D rounded down, what it was lowered by, feasible multipliers, w(a)), or None when stopped.");
   m.def("best_intercept", &intercept_of, nb::arg("z"), nb::arg("y"), nb::arg("cost"),

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
-#include <type_traits>
 
+#include "fields.hpp"
 #include "handles.hpp"
 #include "hinge/order.hpp"
 #include "hinge/rng.hpp"
@@ -39,8 +39,7 @@ class Run {
   }
 
   nb::dict state() {
-    nb::dict out;
-    solver_.fields([&](const char* name, auto& field) { out[name] = to_python(field); });
+    nb::dict out = saved_fields(solver_);
     if constexpr (kRandom) {
       const auto& words = solver_.rng.state();
       out["rng"] = nb::cast(owned(std::vector<std::uint64_t>(words.begin(), words.end())));
@@ -49,7 +48,7 @@ class Run {
   }
 
   void restore(const nb::dict& saved) {
-    solver_.fields([&](const char* name, auto& field) { from_python(name, saved[name], field); });
+    solver_.fields([&](const char* name, auto& field) { restore_field(name, saved[name], field); });
     if constexpr (requires { solver_.check_restored(problem()); }) solver_.check_restored(problem());
     if constexpr (kRandom) restore_rng(saved["rng"]);
   }
@@ -87,29 +86,10 @@ class Run {
   }
 
   template <class T>
-  static nb::object to_python(const T& field) {
-    if constexpr (requires { typename T::value_type; }) {
-      return nb::cast(owned(std::vector<typename T::value_type>(field.begin(), field.end())));
-    } else {
-      return nb::cast(field);
-    }
+  void restore_field(const char* name, const nb::object& value, T& field) {
+    from_python(name, value, field);
   }
-
-  template <class T>
-  void from_python(const char* name, const nb::object& value, std::vector<T>& field) {
-    const auto array = nb::cast<Vector<T>>(value);
-    expect_length(name, array.shape(0), static_cast<std::int64_t>(field.size()));
-    if constexpr (std::is_same_v<T, std::int64_t>) {
-      for (const std::int64_t count : view(array)) expect_count(name, count);
-    }
-    std::copy(view(array).begin(), view(array).end(), field.begin());
-  }
-  template <class T>
-  void from_python(const char*, const nb::object& value, Varying<T>& field) {
-    const auto array = nb::cast<Vector<T>>(value);
-    field.assign(view(array).begin(), view(array).end());
-  }
-  void from_python(const char* name, const nb::object& value, ActiveRows& field) {
+  void restore_field(const char* name, const nb::object& value, ActiveRows& field) {
     const auto array = nb::cast<Vector<std::int64_t>>(value);
     std::int64_t previous = -1;
     for (const std::int64_t i : view(array)) {
@@ -119,18 +99,6 @@ class Run {
       previous = i;
     }
     field.assign(view(array).begin(), view(array).end());
-  }
-  template <class T>
-  void from_python(const char* name, const nb::object& value, T& field) {
-    const auto number = nb::cast<T>(value);
-    if constexpr (std::is_same_v<T, std::int64_t>) expect_count(name, number);
-    field = number;
-  }
-
-  /// Counters far from where adding to them could overflow.
-  static void expect_count(const char* name, std::int64_t count) {
-    if (count >= 0 && count < (std::int64_t{1} << 60)) return;
-    throw nb::value_error((std::string("saved state: ") + name + " out of range").c_str());
   }
 
   const ProblemHandle& problem_;

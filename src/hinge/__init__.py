@@ -2,6 +2,7 @@
 
 from hinge.certificate import Certificate, Point
 from hinge.linear import LinearSVC
+from hinge.online import OnlineSVC
 from hinge.order import Blocks, Permutation
 from hinge.outcome import Progress, Record
 from hinge.problem import Problem
@@ -15,6 +16,7 @@ from hinge.solvers import (
     BestOf,
     CuttingPlane,
     Norma,
+    Online,
     Pegasos,
     SGDm,
     SGDr,
@@ -38,6 +40,8 @@ __all__ = [
     "EtaSearch",
     "LinearSVC",
     "Norma",
+    "Online",
+    "OnlineSVC",
     "Pegasos",
     "Permutation",
     "Point",

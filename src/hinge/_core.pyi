@@ -126,8 +126,10 @@ class Poll(PollBase):
     def take_error(self) -> BaseException | None:
         """What a signal handler raised, once, or None."""
 
-def primal(problem: Problem, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> tuple[float, float, float] | None:
-    """(P rounded up, what it was raised by, b), or None when stopped."""
+def primal(problem: Problem, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, b: float | None = None) -> tuple[float, float, float] | None:
+    """
+    (P rounded up, what it was raised by, b), or None when stopped. A free b is the best one unless given.
+    """
 
 def dual(problem: Problem, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
     """
@@ -331,6 +333,68 @@ class Zhang:
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, multipliers)"""
+
+class OnlineOptions:
+    def __init__(self, batch: int, projection: bool, free_intercept: bool, average: bool) -> None: ...
+
+    def __getstate__(self) -> tuple[int, bool, bool, bool]: ...
+
+    def __setstate__(self, arg: tuple[int, bool, bool, bool], /) -> None: ...
+
+class Online:
+    """The online SVM at work on a data set."""
+
+    def __init__(self, arg0: Problem, arg1: OnlineOptions, arg2: Order, arg3: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        After restoring a state of another problem: make it consistent with this one.
+        """
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, multipliers)"""
+
+class OnlineStream:
+    """The online SVM at work on a stream of rows, one model per class."""
+
+    def __init__(self, n_models: int, n_features: int, lambda_: float, rho: float, options: OnlineOptions) -> None: ...
+
+    def present(self, rows: Rows, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> int:
+        """
+        Take the rows of `visit`, in that order, each times its factor; how many were taken. Model k has class k as its
+        positive one, a single model class 1.
+        """
+
+    def model(self, k: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+        """
+        (w, b) of model k; the last entry of w belongs to the constant feature.
+        """
+
+    @property
+    def n_models(self) -> int: ...
+
+    @property
+    def seen(self) -> int:
+        """Rows taken."""
+
+    @property
+    def t(self) -> int:
+        """Steps."""
+
+    def fields(self, k: int) -> dict[str, object]:
+        """Everything that model k consists of."""
+
+    def __getstate__(self) -> tuple[object, ...]: ...
+
+    def __setstate__(self, state: tuple[object, ...], /) -> None: ...
 
 class SvmSgd:
     """Bottou's SvmSgd at work."""

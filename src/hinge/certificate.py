@@ -81,14 +81,14 @@ class DualSide:
     w: Floats
 
 
-def primal_side(problem: Problem, w: Floats, poll: _core.Poll) -> PrimalSide | None:
-    """P at w, with the best b if the intercept is free; None when stopped by the poll."""
+def primal_side(problem: Problem, w: Floats, poll: _core.Poll, b: float | None = None) -> PrimalSide | None:
+    """P at w and, if the intercept is free, at b or the best b for this w; None when stopped by the poll."""
     w = np.array(w, dtype=np.float64, order="C")  # a copy: the solver may go on to change its own
-    found = _core.primal(problem.native, w, poll)
+    found = _core.primal(problem.native, w, poll, b)
     if found is None:
         return None
-    value, rounding, b = found
-    return PrimalSide(value, rounding, w, b + problem.intercept.rho * float(w[-1]))
+    value, rounding, at = found
+    return PrimalSide(value, rounding, w, at + problem.intercept.rho * float(w[-1]))
 
 
 def dual_side(problem: Problem, multipliers: Floats, poll: _core.Poll) -> DualSide | None:

@@ -19,14 +19,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core
 from hinge.certificate import Certificate
+from hinge.classes import DTYPES, chosen_intercept, class_factors, one_vs_rest, predicted
 from hinge.loop import train
 from hinge.order import Order, as_order
 from hinge.outcome import STATUSES, Options, Outcome, Record, Status
 from hinge.problem import Floats, Intercept, Problem, Selection, as_rows
 from hinge.solve import check_costs, check_numbers, check_weights, seed_of, warn_unless_converged
 from hinge.solvers import Configuration, Solver, as_solver
-
-_DTYPES = [np.float64, np.float32]
 
 # Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -225,7 +224,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[Outcome], Options, _core.Rows]:
         intercept = self._checked_intercept()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_DTYPES, order="C", ensure_all_finite=False)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False)
         check_classification_targets(y)
         rows = as_rows(X)
         weight = check_weights(sample_weight, X)
@@ -236,9 +235,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "(rows of zero weight do not count)."
             )
         self._settings = (self.C, self.class_weight, intercept)  # for verify, whatever is set later
-        cost = check_costs(self.C, weight, self._class_factors(self.class_weight, y, weight))
+        cost = check_costs(self.C, weight, class_factors(self.class_weight, self.classes_, y, weight))
         selection = Selection.make(rows, cost, intercept)
-        problems = [Problem(selection, signs) for signs in self._signs(y)]
+        problems = [Problem(selection, signs) for signs in one_vs_rest(self.classes_, y)]
         options = self._options()
         outcomes = self._train(problems, options)
         self._store(problems, outcomes)
@@ -247,7 +246,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> Floats:
         """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_DTYPES, order="C", ensure_all_finite=False, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=DTYPES, order="C", ensure_all_finite=False, reset=False)
         constant = np.zeros((self.coef_.shape[0], 1))
         scores = as_rows(X).decision(np.hstack([self.coef_, constant]), self.intercept_)
         return scores.ravel() if scores.shape[1] == 1 else scores
@@ -255,9 +254,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each sample."""
         scores = self.decision_function(X)
-        index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_[index]
-        return labels
+        return predicted(self.classes_, scores)
 
     def certified_problems(
         self, y: Any, sample_weight: Any
@@ -267,11 +264,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y)
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         C, class_weight, intercept = self._settings
-        cost = C * weight * self._class_factors(class_weight, y, weight)
+        cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
         duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
         return [
             (coef, float(b), a, signs.astype(np.float64), cost, intercept)
-            for coef, b, a, signs in zip(self.coef_, self.intercept_, duals, self._signs(y), strict=True)
+            for coef, b, a, signs in zip(self.coef_, self.intercept_, duals, one_vs_rest(self.classes_, y), strict=True)
         ]
 
     def _checked_intercept(self) -> Intercept:
@@ -281,38 +278,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if not any(value is choice or value == choice for choice in allowed):
                 raise ValueError(f"{name}={value!r} is not supported, only {allowed[0]!r}: {reason}.")
         check_numbers(C=self.C, tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit)
-        if self.intercept not in ("free", "penalized"):
-            raise ValueError(
-                f"intercept must be 'free' or 'penalized' (fit_intercept=False for none), got {self.intercept!r}."
-            )
-        return Intercept("none" if not self.fit_intercept else self.intercept, self.intercept_scaling)  # type: ignore[arg-type]
-
-    def _class_factors(self, class_weight: Any, y: npt.NDArray[Any], weight: Floats) -> Floats:
-        """The class weight of every row."""
-        if class_weight is None:
-            return np.ones(y.size)
-        if isinstance(class_weight, str):
-            if class_weight != "balanced":
-                raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
-            totals = [weight[y == label].sum() for label in self.classes_]
-            by_class = dict(zip(self.classes_.tolist(), weight.sum() / (len(totals) * np.array(totals)), strict=True))
-        else:
-            by_class = dict(class_weight)
-            present = set(self.classes_.tolist())
-            unknown = set(by_class) - present
-            if unknown and present - set(by_class):  # a typing error; a class that this fold lacks is none
-                raise ValueError(f"class_weight names classes that are not in y: {sorted(map(repr, unknown))}.")
-        factors = np.ones(y.size)
-        for label, factor in by_class.items():
-            if not (np.isfinite(factor) and factor > 0):
-                raise ValueError(f"class_weight must be positive and finite, got {factor!r} for class {label!r}.")
-            factors[y == label] = factor
-        return factors
-
-    def _signs(self, y: npt.NDArray[Any]) -> list[npt.NDArray[np.int8]]:
-        """Labels of each binary problem: the second class against the first, or each against the rest."""
-        positives = self.classes_[1:] if self.classes_.size == 2 else self.classes_
-        return [np.where(y == label, 1, -1).astype(np.int8) for label in positives]
+        return chosen_intercept(self.fit_intercept, self.intercept, self.intercept_scaling)
 
     def _options(self) -> Options:
         return Options(

@@ -197,8 +197,15 @@ def check_numbers(*, C: float, tol: float, max_iter: int, time_limit: float | No
         raise ValueError(f"time_limit must be positive (seconds) or None, got {time_limit!r}.")
 
 
-def check_weights(sample_weight: Any, X: Any) -> Floats:
-    """Sample weights as an array of float64: finite, not negative, not all zero."""
+def check_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> Floats:
+    """Sample weights as an array of float64: finite, not negative, and not all zero unless allowed."""
+    if (
+        all_zero
+        and sample_weight is not None
+        and np.shape(sample_weight) == (X.shape[0],)
+        and not np.any(sample_weight)
+    ):
+        return np.zeros(X.shape[0])  # here: scikit-learn refuses them, in some versions
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if np.any(weight < 0):
         row = int(np.flatnonzero(weight < 0)[0])

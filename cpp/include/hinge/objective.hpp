@@ -51,19 +51,9 @@ struct Primal {
   double b;
 };
 
-/// P at w and, if the intercept is free, at its exact minimiser b(w). `z` holds the decisions w.x_i.
+/// P at (w, b). `z` holds the decisions w.x_i.
 template <Rows R>
-Primal primal(const R& rows, const Problem& problem, std::span<const double> w, std::span<const double> z) {
-  double b = 0.0;
-  if (problem.free_intercept) {
-    std::vector<Breakpoint> points(z.size());
-    Sum positive;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      points[i] = {problem.y[i] - z[i], problem.cost[i]};
-      if (problem.y[i] > 0) positive.add(problem.cost[i]);
-    }
-    b = best_intercept(points, positive.value());
-  }
+Primal primal_at(const R& rows, const Problem& problem, std::span<const double> w, std::span<const double> z, double b) {
   const double half = 0.5 * squared_norm(w);
   const double length = std::sqrt(2.0 * half) * (1.0 + 8.0 * kRoundoff);
   Sum loss;
@@ -79,6 +69,19 @@ Primal primal(const R& rows, const Problem& problem, std::span<const double> w, 
   const double value = half + loss.value();
   const double raised = (half + loss_up.value()) * (1.0 + 16.0 * kRoundoff) + 1e-300;
   return {raised, raised - value, b};
+}
+
+/// P at w and, if the intercept is free, at its exact minimiser b(w).
+template <Rows R>
+Primal primal(const R& rows, const Problem& problem, std::span<const double> w, std::span<const double> z) {
+  if (!problem.free_intercept) return primal_at(rows, problem, w, z, 0.0);
+  std::vector<Breakpoint> points(z.size());
+  Sum positive;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i] = {problem.y[i] - z[i], problem.cost[i]};
+    if (problem.y[i] > 0) positive.add(problem.cost[i]);
+  }
+  return primal_at(rows, problem, w, z, best_intercept(points, positive.value()));
 }
 
 struct Dual {

@@ -101,7 +101,12 @@ struct PrimalIterate {
   /// w <- w + step y_i x_i, where w.x_i is `before`.
   template <Rows R>
   void add(const R& rows, const Problem& problem, std::int64_t i, double step, double before) {
-    const double label = problem.y[i];
+    add(rows, i, problem.y[i], step, before);
+  }
+
+  /// The same for a row of a given label.
+  template <Rows R>
+  void add(const R& rows, std::int64_t i, double label, double step, double before) {
     norm2 += 2.0 * step * label * before + step * step * rows.squared_norm(i);
     const double change = step / scale;
     rows.add(i, change * label, v);
@@ -119,9 +124,14 @@ struct PrimalIterate {
     fold_tiny_scale();
   }
 
-  /// Keep what the output needs of the iterate of step t.
-  void record(Rng& rng) {
+  /// Keep what the average needs of the iterate of step t.
+  void record() {
     if (output == Output::average) scale_sum += scale;
+  }
+
+  /// Keep what the output needs of it.
+  void record(Rng& rng) {
+    record();
     if (output == Output::random && rng.below(t) == 0) {
       for (std::size_t j = 0; j < v.size(); ++j) u[j] = scale * v[j];
       for (std::size_t j = 0; j < c.size(); ++j) e[j] = scale * c[j];

@@ -13,6 +13,7 @@ from hinge._reference.dual_average import DualAverage
 from hinge._reference.gradient import ConstantRate, GradientDescent, GradientOptions, NormaRate
 from hinge._reference.mpu import Mpu
 from hinge._reference.ocas import Ocas
+from hinge._reference.online import Online, OnlineOptions, OnlineStream
 from hinge._reference.order import Order, draws
 from hinge._reference.pegasos import Pegasos, PegasosOptions
 from hinge._reference.primal_iterate import PrimalIterate
@@ -36,6 +37,9 @@ __all__ = [
     "Mpu",
     "NormaRate",
     "Ocas",
+    "Online",
+    "OnlineOptions",
+    "OnlineStream",
     "Order",
     "Pegasos",
     "PegasosOptions",

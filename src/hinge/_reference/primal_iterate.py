@@ -92,11 +92,11 @@ class PrimalIterate:
             self.norm2 = radius2
             self.fold_tiny_scale()
 
-    def record(self, rng: Rng) -> None:
+    def record(self, rng: Rng | None = None) -> None:
         """Keep what the output needs of this iterate: each of t steps is the random one with probability 1/t."""
         if self.output == "average":
             self.scale_sum += self.scale
-        if self.output == "random" and rng.below(self.t) == 0:
+        if self.output == "random" and rng is not None and rng.below(self.t) == 0:
             self.u = self.scale * in_double(self.v)
             self.e = self.scale * self.c
 

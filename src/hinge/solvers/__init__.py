@@ -7,6 +7,7 @@ from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.mpu import MPU
 from hinge.solvers.norma import Norma, Zhang
+from hinge.solvers.online import Online
 from hinge.solvers.pegasos import Pegasos
 from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
@@ -21,6 +22,7 @@ __all__ = [
     "Configuration",
     "CuttingPlane",
     "Norma",
+    "Online",
     "Pegasos",
     "SGDm",
     "SGDr",
@@ -40,6 +42,7 @@ _BY_NAME: dict[str, Solver] = {
     "mpu": MPU(),
     "norma": Norma(),
     "ocas": OCAS(),
+    "online": Online(),
     "pegasos": Pegasos(),
     "sgd-m": SGDm(),
     "sgd-qn": SGDQN(),
