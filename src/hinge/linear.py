@@ -66,8 +66,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter : int, default=1000
         Largest number of passes over the rows, per class.
     solver : str or configuration, default="auto"
-        "auto", "dcd", "mpu", "pegasos", "sgd-m", "sgd-r", "sgd-s", or a configuration such as ``Pegasos(k=100)``; its
-        options can be searched as ``solver__k``.
+        "auto", "cutting-plane", "dcd", "mpu", "norma", "ocas", "online", "pegasos", "sgd-m", "sgd-qn", "sgd-r",
+        "sgd-s", "svmsgd", "zhang", or a configuration such as ``Pegasos(k=100)``; its options can be searched as
+        ``solver__k``.
     intercept : {"free", "penalized"}, default="free"
         With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in
         scikit-learn's LinearSVC.

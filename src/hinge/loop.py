@@ -52,7 +52,7 @@ def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> N
         raise ValueError(
             f"{name} does not support intercept={problem.intercept.kind!r}. "
             "Use intercept='penalized' or fit_intercept=False (in solve: intercept='none'), "
-            "or a solver that supports it: 'auto', 'dcd' or 'pegasos'."
+            "or a solver that supports it: 'auto', 'dcd', 'online' or 'pegasos'."
         )
     if options.order is not None and getattr(solver, "default_order", None) is None:
         raise ValueError(

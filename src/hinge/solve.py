@@ -100,8 +100,9 @@ def solve(
     C : float, default=1.0
         Cost of a unit of hinge loss.
     solver : str or configuration, default="auto"
-        "auto", "dcd", "mpu", "pegasos", "sgd-m", "sgd-r", "sgd-s", a configuration such as ``Pegasos(k=100)``, or an
-        object of yours with a method ``start`` (see the documentation: "your own solver").
+        "auto", "cutting-plane", "dcd", "mpu", "norma", "ocas", "online", "pegasos", "sgd-m", "sgd-qn", "sgd-r",
+        "sgd-s", "svmsgd", "zhang", a configuration such as ``Pegasos(k=100)``, or an object of yours with a method
+        ``start`` (see the documentation: "your own solver").
     tol : float, default=1e-3
         Relative duality gap to reach. Problems of up to 1000 rows are solved as exactly as float64 allows.
     max_iter : int, default=1000
