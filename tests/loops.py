@@ -132,6 +132,18 @@ class Signalled:
         return time.perf_counter() - self.sent
 
 
+@contextmanager
+def ctrl_c_after(delay: float) -> Iterator[None]:
+    """SIGINT after `delay` seconds; never after the block has ended, where it would end the tests instead."""
+    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
 def assert_same_state(found: Any, expected: Any) -> None:
     assert found.keys() == expected.keys()
     for key in expected:

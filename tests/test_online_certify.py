@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-import threading
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loops import make, solve_quietly
+from loops import ctrl_c_after, make, solve_quietly
 from problems import Case, cases, exact_primal, share
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
@@ -189,6 +186,5 @@ def test_a_model_is_needed() -> None:
 def test_interrupt_ends_certify() -> None:
     X, y = make(200_000, d=30)
     model = OnlineSVC(alpha=1e-9, max_iter=3).fit(X, y)
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.2):
         model.certify(X, y, max_iter=100_000)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
-import signal
-import threading
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from loops import ctrl_c_after
 from streams import CANCER, IS_BENIGN, same
 
 from hinge import OnlineSVC
@@ -163,18 +161,13 @@ def test_failed_fit_keeps_the_model_of_the_last_one() -> None:
 # Ctrl-C
 
 
-def interrupt(delay: float) -> None:
-    threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-
 def test_interrupted_partial_fit_has_learned_from_whole_rows() -> None:
     """Every class has seen the same rows: those before the interrupt, and no others."""
     random = np.random.default_rng(0)
-    X, y = random.normal(size=(150_000, 20)), random.integers(0, 100, 150_000)
-    classes = np.arange(100)
+    X, y = random.normal(size=(150_000, 50)), random.integers(0, 400, 150_000)
+    classes = np.arange(400)
     model = OnlineSVC(batch_size=3, average=False).partial_fit(X[:1000], y[:1000], classes)
-    interrupt(0.3)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.2):
         model.partial_fit(X[1000:], y[1000:])
     seen = model.n_samples_seen_
     assert 1000 < seen < len(X), "the test wants an interrupt on the way"
@@ -188,8 +181,7 @@ def test_interrupted_partial_fit_has_learned_from_whole_rows() -> None:
 
 def test_interrupted_fit_keeps_what_it_has_learned() -> None:
     model = OnlineSVC(max_iter=10**6, shuffle=True)
-    interrupt(0.3)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.2):
         model.fit(CANCER, IS_BENIGN)
     assert model.n_samples_seen_ > len(CANCER)
     assert model.n_iter_ < 10**6

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import warnings
 from itertools import pairwise
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from loops import make, solve_quietly
+from loops import ctrl_c_after, make, solve_quietly
 from refusals import refused
 
 import hinge.search
@@ -106,8 +104,7 @@ def test_no_warning_reaches_the_user_and_nothing_is_printed(capsys: pytest.Captu
 
 def test_interrupt_ends_the_search() -> None:
     rows, labels = make(20_000)
-    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.3):
         search_eta(rows, labels, epochs=2000)
 
 
