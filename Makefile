@@ -63,7 +63,7 @@ papers-quick: $(VENV)/.built  ## The same in minutes, on less: results in build/
 	$(PIP_INSTALL) matplotlib
 	$(BIN)/python benchmarks/papers --quick
 
-lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in about ten minutes
+lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in about a quarter of an hour
 	$(BIN)/python benchmarks/lab.py short
 
 lab-full: $(VENV)/.lab  ## The same on all data sets, three costs, deeper curves: hours

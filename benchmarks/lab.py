@@ -1,6 +1,6 @@
 """The laboratory: every program on every data set, by benchopt; a page of tables, the figures behind it, and plots.
 
-    python benchmarks/lab.py short                         # about ten minutes: benchmarks/results/lab.*
+    python benchmarks/lab.py short                         # a quarter of an hour: benchmarks/results/lab.*
     python benchmarks/lab.py full                          # everything, hours: benchmarks/results/lab-full.*
     python benchmarks/lab.py short --datasets Adult Web --programs "hinge[dcd]" LinearSVC --output somewhere/trial
     python benchmarks/lab.py short --report                # tables and plots again, from the figures of the last run

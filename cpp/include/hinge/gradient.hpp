@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "hinge/dual_average.hpp"
+#include "hinge/epoch.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
@@ -93,14 +94,10 @@ struct GradientDescent : PrimalIterate<W> {
   /// These rows, one after the other.
   template <Rows X>
   bool present(const X& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll) {
-    const auto n = static_cast<std::int64_t>(visit.size());
-    for (std::int64_t position = 0; position < n; ++position) {
-      if (position + kPrefetchDistance < n) rows.prefetch(visit[position + kPrefetchDistance]);
-      step(rows, problem, visit[position]);
+    return each_row(rows, visit, poll, [&](std::int64_t i) {
+      step(rows, problem, i);
       ++touched;
-      if (poll(rows.stored(visit[position]))) return false;
-    }
-    return true;
+    });
   }
 
   void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {

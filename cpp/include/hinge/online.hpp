@@ -27,6 +27,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/epoch.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
@@ -201,14 +202,9 @@ struct Online : OnlineSteps {
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     const auto visit = order.of_all(problem.size(), rng, poll);
-    const auto n = static_cast<std::int64_t>(visit.size());
-    for (std::int64_t position = 0; position < n; ++position) {
-      if (position + kPrefetchDistance < n) rows.prefetch(visit[position + kPrefetchDistance]);
-      const std::int64_t i = visit[position];
+    return !visit.empty() && each_row(rows, visit, poll, [&](std::int64_t i) {
       present(rows, i, problem.y[i], problem.relative_weight(i), {problem.lambda, problem.total_cost});
-      if (poll(rows.stored(i))) return false;
-    }
-    return n > 0;
+    });
   }
 };
 

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/epoch.hpp"
 #include "hinge/objective.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
@@ -102,15 +103,11 @@ struct Sgd {
                                                             : order.of_all(problem.size(), rng, poll);
     if (visit.empty()) return false;
     const std::int64_t l = multiplicity(++epoch);
-    const auto n = static_cast<std::int64_t>(visit.size());
     loss = 0.0;
-    for (std::int64_t step = 0; step < n; ++step) {
-      if (step + kPrefetchDistance < n) rows.prefetch(visit[step + kPrefetchDistance]);
-      present(rows, problem, visit[step], l);
+    return each_row(rows, visit, poll, [&](std::int64_t k) {
+      present(rows, problem, k, l);
       ++touched;
-      if (poll(rows.stored(visit[step]))) return false;
-    }
-    return true;
+    });
   }
 
   /// J and L^T, from quantities at hand.

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "hinge/dual_average.hpp"
+#include "hinge/epoch.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -88,14 +89,10 @@ struct SgdQn {
     if (t0 == 0.0) prepare(rows, problem);
     const auto visit = order.of_all(problem.size(), rng, poll);
     if (visit.empty()) return false;
-    const auto n = static_cast<std::int64_t>(visit.size());
-    for (std::int64_t position = 0; position < n; ++position) {
-      if (position + kPrefetchDistance < n) rows.prefetch(visit[position + kPrefetchDistance]);
-      step(rows, problem, visit[position]);
+    return each_row(rows, visit, poll, [&](std::int64_t i) {
+      step(rows, problem, i);
       ++touched;
-      if (poll(rows.stored(visit[position]))) return false;
-    }
-    return true;
+    });
   }
 
   void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
