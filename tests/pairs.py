@@ -116,3 +116,19 @@ def assert_same_run(native: Any, slow: Any, epochs: list[int]) -> None:
         for _ in range(after - before):
             slow.run_epoch()
         assert_same(native, slow, f"after {after} epochs")
+
+
+def assert_same_while_rows_leave(native: Any, slow: Any, epochs: int) -> list[int]:
+    """Epoch by epoch, with the rebuilding that a failed check on all rows asks for; how many rows were active."""
+    poll = _core.Poll(_core.StopFlag())
+    n_active = []
+    for epoch in range(1, epochs + 1):
+        native.advance(1, poll)
+        slow.run_epoch()
+        n_active.append(len(slow.active))
+        assert_same(native, slow, f"after {epoch} epochs")
+        if epoch % 25 == 0:
+            native.rebuild(poll)
+            slow.rebuild()
+            assert_same(native, slow, f"after {epoch} epochs and rebuilding")
+    return n_active

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
@@ -42,56 +43,35 @@ def _assert_optimum(X: Any, y: Any, C: float, solver: str, tol: float, bracket: 
     assert certificate.dual >= low / (1.0 + tol)
 
 
-def test_dcd_finds_the_optimum_of_adult(data_dir: Path) -> None:
+ADULT = {0.1: (1149.9040, 1149.9051), 1.0: (11433.8077, 11433.8124)}
+WEB = {0.1: (755.1134, 755.1136), 1.0: (6604.8865, 6604.8928)}
+COVERTYPE = {0.1: (36427.478, 36427.542), 1.0: (340487.8, 340488.0)}
+
+
+@pytest.mark.parametrize(
+    ("solver", "C", "tol"), [("dcd", 0.1, 1e-4), ("mpu", 0.1, 1e-4), ("ocas", 1.0, 1e-6), ("sgd-qn", 1.0, 0.05)]
+)
+def test_optimum_of_adult_is_found(data_dir: Path, solver: str, C: float, tol: float) -> None:
     X, y = _libsvm(data_dir / "a9a.xz", 123)
-    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-4, bracket=(1149.9040, 1149.9051))
+    _assert_optimum(X, y, C, solver, tol, ADULT[C])
 
 
-def test_dcd_finds_the_optimum_of_web(data_dir: Path) -> None:
+@pytest.mark.parametrize(
+    ("solver", "C", "tol"),
+    [
+        ("dcd", 0.1, 1e-4),
+        ("mpu", 0.1, 1e-4),
+        ("cutting-plane", 1.0, 1e-3),
+        ("sgd-m", 1.0, 0.1),
+        ("svmsgd", 1.0, 0.02),
+    ],
+)
+def test_optimum_of_web_is_found(data_dir: Path, solver: str, C: float, tol: float) -> None:
     X, y = _libsvm(data_dir / "w8a.xz", 300)
-    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-4, bracket=(755.1134, 755.1136))
+    _assert_optimum(X, y, C, solver, tol, WEB[C])
 
 
-def test_dcd_finds_the_optimum_of_covertype(data_dir: Path) -> None:
+@pytest.mark.parametrize(("solver", "C", "tol"), [("dcd", 0.1, 1e-3), ("ocas", 1.0, 1e-6)])
+def test_optimum_of_covertype_is_found(data_dir: Path, solver: str, C: float, tol: float) -> None:
     X, y = _covertype(data_dir / "covtype.data.xz")
-    _assert_optimum(X, y, C=0.1, solver="dcd", tol=1e-3, bracket=(36427.478, 36427.542))
-
-
-def test_mpu_finds_the_optimum_of_adult(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "a9a.xz", 123)
-    _assert_optimum(X, y, C=0.1, solver="mpu", tol=1e-4, bracket=(1149.9040, 1149.9051))
-
-
-def test_mpu_finds_the_optimum_of_web(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "w8a.xz", 300)
-    _assert_optimum(X, y, C=0.1, solver="mpu", tol=1e-4, bracket=(755.1134, 755.1136))
-
-
-def test_cutting_plane_finds_the_optimum_of_web(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "w8a.xz", 300)
-    _assert_optimum(X, y, C=1.0, solver="cutting-plane", tol=1e-3, bracket=(6604.8865, 6604.8928))
-
-
-def test_ocas_finds_the_optimum_of_adult(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "a9a.xz", 123)
-    _assert_optimum(X, y, C=1.0, solver="ocas", tol=1e-6, bracket=(11433.8077, 11433.8124))
-
-
-def test_ocas_finds_the_optimum_of_covertype(data_dir: Path) -> None:
-    X, y = _covertype(data_dir / "covtype.data.xz")
-    _assert_optimum(X, y, C=1.0, solver="ocas", tol=1e-6, bracket=(340487.8, 340488.0))
-
-
-def test_sgd_m_brackets_the_optimum_of_web(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "w8a.xz", 300)
-    _assert_optimum(X, y, C=1.0, solver="sgd-m", tol=0.1, bracket=(6604.8865, 6604.8928))
-
-
-def test_svmsgd_brackets_the_optimum_of_web(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "w8a.xz", 300)
-    _assert_optimum(X, y, C=1.0, solver="svmsgd", tol=0.02, bracket=(6604.8865, 6604.8928))
-
-
-def test_sgd_qn_brackets_the_optimum_of_adult(data_dir: Path) -> None:
-    X, y = _libsvm(data_dir / "a9a.xz", 123)
-    _assert_optimum(X, y, C=1.0, solver="sgd-qn", tol=0.05, bracket=(11433.8077, 11433.8124))
+    _assert_optimum(X, y, C, solver, tol, COVERTYPE[C])

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pairs import BLOCKS, EPOCHS, PERMUTATION, Case, all_of, assert_same, assert_same_run, bits, describe
+from pairs import (
+    BLOCKS,
+    EPOCHS,
+    PERMUTATION,
+    Case,
+    all_of,
+    assert_same_run,
+    assert_same_while_rows_leave,
+    bits,
+    describe,
+)
 from refusals import refused
 
 from hinge import MPU, _core, solve
@@ -39,17 +49,7 @@ def test_native_mpu_equals_the_twin(case: Case, N: int, order: tuple[int, int]) 
 def test_native_mpu_equals_the_twin_to_the_end(layout: Any, intercept: InterceptKind, C: float) -> None:
     """Rows leave and come back, by themselves and when the caller's check on all rows says so; the step shrinks."""
     native, slow = pair(Case(layout, intercept=intercept, weights=True, C=C, m=90), 2)
-    poll = _core.Poll(_core.StopFlag())
-    n_active = []
-    for epoch in range(1, 101):
-        native.advance(1, poll)
-        slow.run_epoch()
-        n_active.append(len(slow.active))
-        assert_same(native, slow, f"after {epoch} epochs")
-        if epoch % 25 == 0:
-            native.rebuild(poll)
-            slow.rebuild()
-            assert_same(native, slow, f"after {epoch} epochs and rebuilding")
+    n_active = assert_same_while_rows_leave(native, slow, 100)
     assert min(n_active) < max(n_active), "no row was left out: the test shows nothing"
     assert slow.N > 2, "the step was never halved: the test shows nothing"
 

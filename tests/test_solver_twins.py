@@ -17,6 +17,7 @@ from pairs import (
     assert_same,
     assert_same_point,
     assert_same_run,
+    assert_same_while_rows_leave,
     describe,
     few_of,
 )
@@ -238,17 +239,7 @@ def test_native_dcd_equals_the_twin(case: Case, shrinking: bool, polish: bool, o
 def test_native_dcd_equals_the_twin_to_stagnation(layout: Any, intercept: InterceptKind, C: float) -> None:
     """Rows leave and come back, by themselves and when the caller's check on all rows says so."""
     native, slow = dcd_pair(Case(layout, intercept=intercept, weights=True, C=C, m=90), True, True)
-    poll = _core.Poll(_core.StopFlag())
-    n_active = []
-    for epoch in range(1, 61):
-        native.advance(1, poll)
-        slow.run_epoch()
-        n_active.append(len(slow.active))
-        assert_same(native, slow, f"after {epoch} epochs")
-        if epoch % 25 == 0:
-            native.rebuild(poll)
-            slow.rebuild()
-            assert_same(native, slow, f"after {epoch} epochs and rebuilding")
+    n_active = assert_same_while_rows_leave(native, slow, 60)
     assert min(n_active) < max(n_active), "nothing was shrunk: the test shows nothing"
 
 

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import ClassVar
 
 from hinge import _core
-from hinge.certificate import Point
 from hinge.order import Order
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Configuration, NativeRun
@@ -106,10 +105,6 @@ class OCAS(CuttingPlane):
 
 
 class CuttingPlaneRun(NativeRun):
-    def point(self) -> Point:
-        w, multipliers = self._native.point()
-        return Point(multipliers, w)
-
     def estimate(self) -> tuple[float, float]:
         primal, dual = self._native.estimate()
         return primal, dual

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import ClassVar, Literal
 
 from hinge import _core
-from hinge.certificate import Point
 from hinge.order import Order, Permutation
 from hinge.outcome import Options
 from hinge.problem import InterceptKind, Problem
@@ -159,6 +158,4 @@ class Zhang(_Gradient):
 
 
 class GradientRun(NativeRun):
-    def point(self) -> Point:
-        w, multipliers = self._native.point()
-        return Point(multipliers, w)
+    """A subgradient method at work."""

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import ClassVar, Literal
 
 from hinge import _core
-from hinge.certificate import Point
 from hinge.order import Order, Permutation
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
@@ -82,6 +81,4 @@ class Online(Configuration):
 
 
 class OnlineRun(NativeRun):
-    def point(self) -> Point:
-        w, multipliers = self._native.point()
-        return Point(multipliers, w)
+    """The online SVM at work."""

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import ClassVar, Literal
 
 from hinge import _core
-from hinge.certificate import Point
 from hinge.order import Order, Permutation
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
@@ -99,6 +98,4 @@ class Pegasos(Configuration):
 
 
 class PegasosRun(NativeRun):
-    def point(self) -> Point:
-        w, multipliers = self._native.point()
-        return Point(multipliers, w)
+    """Pegasos at work."""

@@ -112,7 +112,7 @@ def expect_choice(configuration: Configuration, **choices: Any) -> None:
 
 
 class NativeRun:
-    """What the runs of the native solvers share: the poll, and saving."""
+    """What the runs of the native solvers share: the poll, the point, and saving."""
 
     def __init__(self, native: Any, poll: _core.Poll) -> None:
         self._native = native
@@ -121,6 +121,10 @@ class NativeRun:
     def advance(self, epochs: int) -> int:
         touched, _ = self._native.advance(epochs, self._poll)
         return int(touched)
+
+    def point(self) -> Point:
+        w, multipliers = self._native.point()
+        return Point(multipliers, w)
 
     def state(self) -> State:
         return dict(self._native.state())

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import ClassVar
 
 from hinge import _core
-from hinge.certificate import Point
 from hinge.order import Order, Permutation
 from hinge.problem import InterceptKind, Problem
 from hinge.solvers.protocol import Configuration, NativeRun
@@ -36,9 +35,7 @@ class _SGD(Configuration):
 
 
 class SGDRun(NativeRun):
-    def point(self) -> Point:
-        w, multipliers = self._native.point()
-        return Point(multipliers, w)
+    """SGD-r, or what the others share."""
 
 
 class EpochSGDRun(SGDRun):
