@@ -7,11 +7,12 @@ CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 # The random examples of `make test-long`.
 EXAMPLES ?= 100000
 PYTEST_ARGS ?=
+ATTACK_ARGS ?=
 
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
+.PHONY: help setup venv demo test test-python test-native test-long test-attack test-threads lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -35,6 +36,21 @@ test-native: $(VENV)/.test  ## Run the C++ tests under the address and undefined
 
 test-long: $(VENV)/.test  ## Run the property tests with EXAMPLES=100000 random examples
 	HINGE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests -m hypothesis --hypothesis-profile=long $(PYTEST_ARGS)
+
+# The extension under the address sanitizer, in a folder of its own; `python -S` leaves out the editable one.
+SANITIZED = LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
+  PYTHONPATH=build/sanitized:$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
+
+test-attack: $(VENV)/.test test-threads  ## Interrupts, cuts, threads, exits, exact certificates, corrupt input; ATTACK_ARGS=--long for the table
+	$(BIN)/python -m attack all $(ATTACK_ARGS)
+	$(PIP_INSTALL) --no-build-isolation --no-deps --upgrade --target build/sanitized -Cbuild-dir=build/sanitizing -Ccmake.define.HINGE_SANITIZE=ON .
+	$(SANITIZED) $(BIN)/python -S -m attack corrupt --processes 1 $(ATTACK_ARGS)
+
+test-threads: $(VENV)/.test  ## Run the C++ tests under the thread sanitizer
+	$(BIN)/cmake -S . -B build/threads -DHINGE_NATIVE_TESTS=ON -DHINGE_SANITIZER=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
+	$(BIN)/cmake --build build/threads
+	$(BIN)/ctest --test-dir build/threads --output-on-failure
 
 lint: $(VENV)/.lint  ## Check style, types and layers
 	$(BIN)/ruff check

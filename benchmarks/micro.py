@@ -34,8 +34,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from hinge import _core
-from hinge.order import Blocks
-from hinge.problem import Intercept, Problem, Selection, as_rows
+from hinge.problem import LOSSES, Blocks, Intercept, Problem, as_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import data
@@ -76,7 +75,9 @@ class Task:
         self.X = X
         self.y = y.astype(np.int8)
         self.m, self.d = X.shape
-        self.problem = Problem(Selection.make(as_rows(X), np.full(self.m, _C), Intercept("none")), self.y)
+        self.problem = Problem.make(
+            as_rows(X), y, np.full(self.m, _C), loss=LOSSES["hinge"], intercept=Intercept("none")
+        )
         self.norms = np.array(self.problem.rows.squared_norms)
         self.sparse = bool(sp.issparse(X))
         self.bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if self.sparse else X.nbytes
@@ -143,7 +144,7 @@ def timed(work: Callable[[], Any], into: list[float]) -> Any:
 def measure(task: Task, solver: str, orders: dict[str, _core.Order], repetitions: int) -> dict[str, Times]:
     """Native and C epochs in turn, for every order."""
     times = {name: Times() for name in orders}
-    poll = _core.Poll(_core.StopFlag())
+    poll = _core.Poll(_core.StopToken())
     runs = {}
     for name, order in orders.items():
         plain, w_plain = task.loop(solver, 0)
@@ -247,7 +248,7 @@ def main() -> int:
     blocks = Blocks()
     orders = {
         "permutation": _core.Order(0, 1),
-        "blocks": blocks.native(),
+        "blocks": _core.Order(*blocks.layout),
         "blocks in turn": _core.Order(blocks.rows, 1),
     }
     lines, checks = [HEADER], []

@@ -1,4 +1,4 @@
-"""Problems and solvers for the tests of the training loop, and runs that end early."""
+"""Rows for the tests of the training loop, and runs that end early."""
 
 from __future__ import annotations
 
@@ -12,60 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from registry import SOLVERS
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import (
-    DCD,
-    MPU,
-    OCAS,
-    SGDQN,
-    CuttingPlane,
-    Norma,
-    Online,
-    Pegasos,
-    Problem,
-    SGDm,
-    SGDr,
-    SGDs,
-    SvmSGD,
-    Zhang,
-    solve,
-)
-
-SOLVERS = {
-    "cutting-plane": CuttingPlane(),
-    "dcd": DCD(),
-    "mpu": MPU(),
-    "norma": Norma(horizon=100_000),  # given: it would follow from max_iter
-    "ocas": OCAS(),
-    "online": Online(),
-    "pegasos": Pegasos(),
-    "sgd-m": SGDm(),
-    "sgd-qn": SGDQN(),
-    "sgd-r": SGDr(),
-    "sgd-s": SGDs(),
-    "svmsgd": SvmSGD(),
-    "zhang": Zhang(),
-}
-VARIANTS = {
-    **SOLVERS,
-    "dcd without shrinking": DCD(shrinking=False),
-    "dcd without polish": DCD(polish=False),
-    "mpu with delta": MPU(delta=0.1),
-    "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
-    "online in batches": Online(batch=16),
-    "online average": Online(batch=7, output="average", projection=False),
-    "pegasos k": Pegasos(k=7, sampling="epoch"),
-    "pegasos average": Pegasos(output="average", start_at="random"),
-    "pegasos random": Pegasos(output="random", projection=False),
-    "pegasos lazy": Pegasos(advance_without_loss=False),
-    "norma average": Norma(output="average", projection=True, horizon=100_000),
-    "zhang epoch": Zhang(output="average", sampling="epoch", eta=0.1),
-    "svmsgd single": SvmSGD(precision="single"),
-    "svmsgd average": SvmSGD(output="average", sample_size=100),
-    "sgd-qn single": SGDQN(precision="single"),
-}
+from hinge import Point, Problem, Run, Traits, _core, solve
+from hinge.solvers import Setup, State
 
 
 def make(m: int, d: int = 10, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
@@ -92,44 +44,79 @@ def solve_quietly(X: Any, y: Any, **options: Any) -> hinge.Solution:
         return solve(X, y, **options)
 
 
+def start(solver: Any, problem: Problem, *key: int) -> Run:
+    """A run without the loop around it."""
+    return solver.start(problem, Setup(solver.traits.order, key, _core.Poll(_core.StopToken()), max_iter=1000))
+
+
 class Signalled:
-    """A solver in native calls of many seconds; `signum` is sent to this process soon after the first one begins."""
+    """A solver in native calls of many seconds; `signum` is sent to this process soon after the first one begins.
+
+    Never after a call has ended: it would end the tests instead.
+    """
 
     def __init__(
         self,
         signum: signal.Signals | None = None,
         delay: float = 0.3,
-        length: int = 10_000,
+        length: int = 10**7,
         solver: Any = SOLVERS["pegasos"],
     ) -> None:
-        self.signum, self.delay, self.length = signum, delay, length
-        self.solver, self.intercepts, self.default_order = solver, solver.intercepts, None
-        self.sent = float("nan")
+        self.signum, self.delay, self.length, self.solver = signum, delay, length, solver
+        self.traits = Traits(solver.traits.losses, solver.traits.intercepts)
+        self.sent = self.sent_cpu = float("nan")
         self._lock = threading.Lock()
-        self._armed = False
+        self._timer: threading.Timer | None = None
 
-    def start(self, problem: Problem, *, order: Any, stream: Any, poll: Any) -> Any:
+    def start(self, problem: Problem, setup: Setup) -> Run:
+        return _Long(self.solver.start(problem, setup), self)
+
+    def arm(self) -> None:
         with self._lock:
-            if self.signum is not None and not self._armed:
-                self._armed = True
-                threading.Timer(self.delay, self._send).start()
-        run, length = self.solver.start(problem, order=None, stream=stream, poll=poll), self.length
+            if self.signum is not None and self._timer is None:
+                self._timer = threading.Timer(self.delay, self._send)
+                self._timer.start()
 
-        class Run:
-            point = run.point
-
-            def advance(self, epochs: int) -> int:
-                return run.advance(epochs * length)
-
-        return Run()
+    def disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _send(self) -> None:
-        self.sent = time.perf_counter()
+        self.sent, self.sent_cpu = time.perf_counter(), time.process_time()
         os.kill(os.getpid(), self.signum)
 
     @property
     def waited(self) -> float:
+        """Seconds since the signal."""
         return time.perf_counter() - self.sent
+
+    @property
+    def worked(self) -> float:
+        """Seconds of this process since the signal: on a busy machine, less."""
+        return time.process_time() - self.sent_cpu
+
+
+class _Long(Run):
+    """Epochs that are many epochs of another run."""
+
+    def __init__(self, run: Run, owner: Signalled) -> None:
+        self.run, self.owner = run, owner
+
+    def advance(self, epochs: int) -> int:
+        self.owner.arm()
+        try:
+            return self.run.advance(epochs * self.owner.length)
+        finally:
+            self.owner.disarm()
+
+    def point(self) -> Point:
+        return self.run.point()
+
+    def save(self) -> State | None:
+        return self.run.save()
+
+    def restore(self, state: State, *, same_problem: bool) -> None:
+        self.run.restore(state, same_problem=same_problem)
 
 
 @contextmanager

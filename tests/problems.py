@@ -11,31 +11,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
+from registry import VARIANTS, fitted
 
-from hinge import SGDQN, Norma, SvmSGD, Zhang
-from hinge.solvers import Solver, as_solver
+from hinge.problem import Intercept, Problem, as_loss, as_rows
 
 #: Examples of all property tests together; `make test-long` raises it.
 EXAMPLES = int(os.environ.get("HINGE_EXAMPLES", "2400"))
-
-INTERCEPTS = ("none", "penalized", "free")
-SOLVERS = {
-    "cutting-plane": INTERCEPTS[:2],
-    "dcd": INTERCEPTS,
-    "mpu": INTERCEPTS[:2],
-    "norma": INTERCEPTS[:2],
-    "ocas": INTERCEPTS[:2],
-    "online": INTERCEPTS,
-    "pegasos": INTERCEPTS,
-    "sgd-m": INTERCEPTS[:2],
-    "sgd-qn": INTERCEPTS[:2],
-    "sgd-qn single": INTERCEPTS[:2],
-    "sgd-r": INTERCEPTS[:2],
-    "sgd-s": INTERCEPTS[:2],
-    "svmsgd": INTERCEPTS[:2],
-    "svmsgd single": INTERCEPTS[:2],
-    "zhang": INTERCEPTS[:2],
-}
 
 
 def share(fraction: float) -> int:
@@ -59,6 +40,7 @@ class Case:
     intercept_scaling: float
     solver: str
     max_iter: int
+    loss: str = "hinge"
     X: Any = field(init=False, repr=False)
     y: Any = field(init=False, repr=False)
     weight: Any = field(init=False, repr=False)
@@ -91,20 +73,26 @@ class Case:
         return self.C * (np.ones(self.m) if self.weight is None else self.weight)
 
     @property
-    def configuration(self) -> Solver:
+    def configuration(self) -> Any:
         """The solver, with options that fit the problem."""
-        special: dict[str, Solver] = {
-            "norma": Norma(horizon=1000),
-            "sgd-qn single": SGDQN(precision="single"),
-            "svmsgd single": SvmSGD(precision="single"),
-            "zhang": Zhang(eta=0.01 * math.fsum(self.cost)),
-        }
-        return special.get(self.solver) or as_solver(self.solver)
+        return fitted(self.solver, int(np.count_nonzero(self.cost)), math.fsum(self.cost))
+
+    @property
+    def problem(self) -> Problem:
+        """The problem as a solver sees it."""
+        return Problem.make(
+            as_rows(self.data),
+            self.y.astype(np.float64),
+            self.cost,
+            loss=as_loss(self.loss),
+            intercept=Intercept(self.intercept, self.intercept_scaling),  # type: ignore[arg-type]
+        )
 
     def options(self, **changes: Any) -> dict[str, Any]:
         """Keyword arguments of :func:`hinge.solve`."""
         given = {
             "C": self.C,
+            "loss": self.loss,
             "solver": self.configuration,
             "max_iter": self.max_iter,
             "intercept": self.intercept,
@@ -118,7 +106,8 @@ class Case:
 @st.composite
 def cases(draw: st.DrawFn, **fixed: Any) -> Case:
     """Random cases; `fixed` pins some of the fields."""
-    solver = fixed.get("solver") or draw(st.sampled_from(sorted(SOLVERS)))
+    solver = fixed.get("solver") or draw(st.sampled_from(sorted(VARIANTS)))
+    traits = VARIANTS[solver].traits
     drawn = {
         "seed": draw(st.integers(0, 2**32 - 1)),
         "m": draw(st.integers(2, 30)),
@@ -129,7 +118,8 @@ def cases(draw: st.DrawFn, **fixed: Any) -> Case:
         "sparse": draw(st.booleans()),
         "weighted": draw(st.booleans()),
         "solver": solver,
-        "intercept": draw(st.sampled_from(SOLVERS[solver])),
+        "intercept": draw(st.sampled_from(traits.intercepts)),
+        "loss": draw(st.sampled_from(traits.losses)),
         "intercept_scaling": draw(st.sampled_from([1.0, 0.1, 10.0])),
         "max_iter": draw(st.sampled_from([1, 2, 5, 20, 300])),
     }
@@ -144,14 +134,24 @@ def exact_primal(case: Case, coef: Any, b: float) -> Fraction:
         total += (Fraction(b) / Fraction(case.intercept_scaling)) ** 2 / 2
     for x, label, cost in zip(case.X, case.y, case.cost, strict=True):
         decision = sum((wj * Fraction(float(xj)) for wj, xj in zip(w, x, strict=True)), Fraction(b))
-        total += Fraction(float(cost)) * max(Fraction(0), 1 - int(label) * decision)
+        total += Fraction(float(cost)) * _loss(case.loss, 1 - int(label) * decision)
     return total
+
+
+def _loss(loss: str, slack: Fraction) -> Fraction:
+    return {"hinge": max(Fraction(0), slack), "squared_hinge": max(Fraction(0), slack) ** 2}[loss]
+
+
+def _dual_term(loss: str, a: Fraction, cost: Fraction) -> Fraction:
+    """What a multiplier in its box adds to D; a row that counts nothing has none."""
+    assert 0 <= a, "a negative multiplier"
+    assert a == 0 or (a <= cost if loss == "hinge" else cost > 0), "a multiplier outside its box"
+    return a if loss == "hinge" or a == 0 else a - a * a / (4 * cost)
 
 
 def exact_dual(case: Case, a: Any) -> Fraction:
     """D of the multipliers, which must lie in the box; for a free intercept with the residue taken off one of them."""
     multipliers = [Fraction(float(x)) for x in a]
-    assert all(0 <= x <= Fraction(float(c)) for x, c in zip(multipliers, case.cost, strict=True)), "outside the box"
     residue = sum((int(label) * x for label, x in zip(case.y, multipliers, strict=True)), Fraction(0))
     if case.intercept == "free" and residue != 0:
         side = 1 if residue > 0 else -1
@@ -163,7 +163,9 @@ def exact_dual(case: Case, a: Any) -> Fraction:
     for x, label, multiplier in zip(case.X, case.y, multipliers, strict=True):
         for j in range(case.d):
             w[j] += int(label) * multiplier * Fraction(float(x[j]))
-    total = sum(multipliers, Fraction(0)) - sum((x * x for x in w), Fraction(0)) / 2
+    costs = (Fraction(float(cost)) for cost in case.cost)
+    terms = (_dual_term(case.loss, x, cost) for x, cost in zip(multipliers, costs, strict=True))
+    total = sum(terms, Fraction(0)) - sum((x * x for x in w), Fraction(0)) / 2
     if case.intercept == "penalized":
         total -= (Fraction(case.intercept_scaling) * residue) ** 2 / 2
     return total

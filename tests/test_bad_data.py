@@ -13,7 +13,7 @@ from refusals import BOTH, DTYPES, LAYOUTS, X, fit, refused, y
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import hinge
-from hinge import LinearSVC, solve
+from hinge import LinearSVC, OnlineSVC, solve
 
 # Values
 
@@ -238,6 +238,24 @@ def test_corrupt_indptr_is_refused(kind, index) -> None:
     bad.indptr = bad.indptr.astype(index)
     with refused("indptr"):
         solve(bad, y)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.longdouble, bool])
+def test_corrupt_matrix_that_scipy_would_convert_is_refused_before(kind, dtype) -> None:
+    """Its own conversions trust the indices, and crash."""
+    model = fit(X, y)
+    for train in (solve, LinearSVC().fit, OnlineSVC().fit, lambda X, y: model.predict(X)):
+        for name, place, value in (
+            ("indices", 11, 1_000_000),
+            ("indices", 11, -3),
+            ("indptr", 3, 2**30),
+            ("indptr", 3, -9),
+        ):
+            bad = kind(np.ones_like(X).astype(dtype))
+            getattr(bad, name)[place] = value
+            with pytest.raises(ValueError, match=r"Corrupt CS[RC] matrix"):
+                train(bad, y)
 
 
 @pytest.mark.parametrize("short", ["data", "indices"])

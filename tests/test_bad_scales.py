@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import fit
+from registry import VARIANTS, with_losses
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge import SGDQN, Certificate, LinearSVC, SvmSGD, solve, verify
+from hinge import Certificate, LinearSVC, solve, verify
 
 
 def covertype_like(n_rows: int = 3000) -> tuple[Any, Any]:
@@ -36,13 +37,12 @@ def test_badly_scaled_features_get_exactly_one_warning_with_the_remedy(train, cl
     assert all(part in message for part in ("relative duality gap", "max_iter", "differ in scale", "Scaler")), message
 
 
-@pytest.mark.parametrize(
-    "solver", ["norma", "zhang", "svmsgd", SvmSGD(precision="single"), "sgd-qn", SGDQN(precision="single")], ids=str
-)
-def test_badly_scaled_features_leave_every_descent_a_true_certificate(solver) -> None:
+@pytest.mark.parametrize(("solver", "loss"), with_losses(VARIANTS))
+def test_badly_scaled_features_leave_every_solver_a_true_certificate(solver, loss) -> None:
     raw, labels = covertype_like()
+    options = {"solver": VARIANTS[solver], "loss": loss, "C": 10.0, "tol": 1e-6, "intercept": "none"}
     with pytest.warns(ConvergenceWarning, match="differ in scale"):
-        solution = solve(raw, labels, solver=solver, C=10.0, max_iter=3, tol=1e-6, intercept="none")
+        solution = solve(raw, labels, max_iter=3, **options)
     checked = verify(solution, raw, labels)
     assert isinstance(checked, Certificate)
     assert 0.0 <= solution.certificate.dual <= checked.dual * (1 + 1e-9) <= checked.primal * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""Cutting planes: the native methods and their NumPy twins agree to the bit, and the bounds at hand are the values."""
+"""Cutting planes: native methods and twins agree to rounding, every small problem is solved, bounds are the values."""
 
 from __future__ import annotations
 
@@ -7,108 +7,213 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pairs import EPOCHS, Case, all_of, assert_same, assert_same_run, bits, describe, few_of
+from pairs import Case, cases, describe, pair, poll, setup
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import OCAS, CuttingPlane, _core
-from hinge import _reference as twin
-from hinge._reference import objective
-from hinge.problem import Intercept, Problem, Selection, as_rows
+from hinge import OCAS, CuttingPlane, Problem, _core
+from hinge.problem import Intercept, as_loss, as_rows
+from hinge.reference import objective, simplex_qp
+from hinge.reference.line_search import LONGEST, line_search
+from hinge.reference.planes import PART, unpacked
 
-METHODS = ["cutting-plane", "ocas"]
-
-
-def make_pair(name: str, problem: Problem, slow: twin.Problem, mu: float = 0.1, patience: int = 50) -> tuple[Any, Any]:
-    if name == "ocas":
-        return _core.Ocas(problem.native, mu, patience), twin.Ocas(slow, mu, patience)
-    return _core.CuttingPlane(problem.native, patience), twin.CuttingPlane(slow, patience)
-
-
-def assert_same_result(native: Any, slow: Any) -> None:
-    assert [bits(part) for part in native.point()] == [bits(part) for part in slow.point()]
-    assert native.estimate() == slow.estimate()
+METHODS = {"cutting-plane": CuttingPlane(), "ocas": OCAS()}
+VARIANTS = {**METHODS, "ocas far beyond": OCAS(mu=0.5), "ocas to the end": OCAS(mu=1.0), "forgets": OCAS(keep_unused=3)}
 
 
 # Twins
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("case", all_of("none", "penalized"), ids=describe)
-def test_native_method_equals_the_twin(case: Case, name: str) -> None:
-    native, slow = make_pair(name, *case.make())
-    assert_same_result(native, slow)
-    assert_same_run(native, slow, [*EPOCHS, 20])
-    assert_same_result(native, slow)
+@pytest.mark.parametrize("solver", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("case", cases("none", "penalized"), ids=describe)
+def test_native_method_equals_the_twin_to_rounding(case: Case, solver: Any) -> None:
+    native, slow = pair(solver, case)
+    for epoch in range(1, 8):
+        assert native.advance(1, poll()) == slow.advance(1, poll()), f"rows read in epoch {epoch}"
+        assert native.estimate() == pytest.approx(slow.estimate(), rel=1e-9), f"bounds after epoch {epoch}"
+        for name in ("w", "v", "cut"):
+            found, expected = native.state()[name], slow.state()[name]
+            size = np.abs(expected).max(initial=0.0)
+            np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9 * size, err_msg=f"{name}, epoch {epoch}")
+        for name in ("unused", "members", "cut_members"):
+            assert np.array_equal(native.state()[name], slow.state()[name]), f"{name} after epoch {epoch}"
+
+
+@pytest.mark.parametrize("solver", [CuttingPlane(), OCAS(), OCAS(keep_unused=3, mu=0.5)], ids=str)
+@pytest.mark.parametrize("C", [0.01, 10.0])
+def test_native_method_and_twin_end_at_the_same_optimum(C: float, solver: Any) -> None:
+    """Where planes come again and the method is settled."""
+    native, slow = pair(solver, Case("csr", C=C, m=60, weights=True, seed=3))
+    for run in (native, slow):
+        run.advance(200, poll())
+    (P, D), (slow_P, slow_D) = native.estimate(), slow.estimate()
+    assert P - D <= 1e-6 * D and slow_P - slow_D <= 1e-6 * slow_D
+    assert pytest.approx(slow_D, rel=1e-6) == D
+    np.testing.assert_allclose(native.point()[0], slow.point()[0], rtol=1e-2, atol=1e-3 * np.abs(slow.point()[0]).max())
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("C", [0.01, 100.0])
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_native_method_that_drops_planes_equals_the_twin(layout: Any, C: float, name: str) -> None:
-    """To the end, where planes come again and the method is settled."""
-    problem, slow_problem = Case(layout, C=C, m=150, weights=True, seed=3).make()
-    native, slow = make_pair(name, problem, slow_problem, patience=3)
-    assert_same_run(native, slow, list(range(1, 121)))
-    assert_same_result(native, slow)
-    assert len(native.state()["offsets"]) < 100, "no plane was dropped"
-
-
-@pytest.mark.parametrize("mu", [0.01, 0.5, 1.0])
-@pytest.mark.parametrize("case", few_of("none", "penalized"), ids=describe)
-def test_native_ocas_equals_the_twin_wherever_it_takes_its_planes(case: Case, mu: float) -> None:
-    native, slow = make_pair("ocas", *case.make(), mu=mu)
-    assert_same_run(native, slow, EPOCHS)
-    assert_same_result(native, slow)
+def test_a_run_may_change_hands_between_native_code_and_twin(name: str) -> None:
+    native, slow = pair(name, Case(weights=True))
+    other_native, other_slow = pair(name, Case(weights=True))
+    native.advance(4, poll())
+    slow.advance(4, poll())
+    other_slow.restore(native.state())
+    other_native.restore(slow.state())
+    for run in (native, slow, other_slow, other_native):
+        run.advance(2, poll())
+        assert run.estimate() == pytest.approx(native.estimate(), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("case", few_of("none", "penalized"), ids=describe)
-def test_rebuilt_method_equals_the_twin(case: Case, name: str) -> None:
-    native, slow = make_pair(name, *case.make())
-    poll = _core.Poll(_core.StopFlag())
-    for epoch in range(1, 13):
-        native.advance(1, poll)
-        slow.run_epoch()
-        if epoch in (1, 4, 12):
-            native.rebuild(poll)
-            slow.rebuild()
-            assert_same(native, slow, f"after {epoch} epochs and rebuilding")
-    native.advance(1, poll)
-    slow.run_epoch()
-    assert_same_result(native, slow)
+@pytest.mark.parametrize("case", cases("none", "penalized"), ids=describe)
+def test_rebuilt_method_equals_the_twin_to_rounding(case: Case, name: str) -> None:
+    native, slow = pair(name, case)
+    for _ in range(3):
+        for run in (native, slow):
+            run.advance(2, poll())
+            run.rebuild(poll())
+        assert native.estimate()[1] == pytest.approx(slow.estimate()[1], rel=1e-9)
+        np.testing.assert_allclose(native.state()["planes"], slow.state()["planes"], rtol=1e-9, atol=1e-9 * case.scale)
+
+
+# The small problems, by their conditions of optimality
+
+
+def assert_planes_are_those_of_their_rows(state: dict[str, Any], slow_problem: Any) -> None:
+    n, m = state["offsets"].size, slow_problem.m
+    members = unpacked(state["members"].reshape(n, -1), m)
+    cost, target = np.array(slow_problem.cost), np.array(slow_problem.target)
+    planes = state["planes"].reshape(n, -1)
+    expected = members @ ((cost * target)[:, None] * slow_problem.rows.augmented())
+    np.testing.assert_allclose(planes, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(state["offsets"], members @ cost, rtol=1e-12)
+    np.testing.assert_allclose(state["gram"].reshape(n, n), planes @ planes.T, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_native_method_on_equal_rows_and_ties_equals_the_twin(name: str) -> None:
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_every_reduced_problem_is_solved(C: float, name: str) -> None:
+    """Of native code: beta lies in the simplex, v and D follow from it, and its gap is within what was asked for."""
+    case = Case("csr", C=C, m=90, weights=True, intercept="penalized", seed=1)
+    native, _ = pair(name, case)
+    slow_problem = case.make()[1]
+    before = native.state()
+    for epoch in range(1, 61):
+        native.advance(1, poll())
+        state = native.state()
+        n = state["beta"].size
+        beta, offsets, gram = state["beta"], state["offsets"], state["gram"].reshape(n, n)
+        assert np.all(beta >= 0.0) and beta.sum() == pytest.approx(1.0, rel=1e-12), f"epoch {epoch}: no simplex"
+        g = offsets - gram @ beta
+        asked = max(PART * (state["primal"] - before["dual"]), 1e-13 * offsets.max())
+        assert g.max() - beta @ g <= asked * (1.0 + 1e-6), f"epoch {epoch}: not solved"
+        assert state["dual"] == pytest.approx(beta @ offsets - 0.5 * beta @ gram @ beta, rel=1e-9)
+        v = beta @ state["planes"].reshape(n, -1)
+        np.testing.assert_allclose(state["v"], v, rtol=1e-9, atol=1e-12 * np.abs(v).max())
+        before = state
+    assert_planes_are_those_of_their_rows(state, slow_problem)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+@pytest.mark.parametrize("rank", [1, 3, 30])
+def test_small_quadratic_problem_is_solved(n: int, rank: int) -> None:
+    """Of the twin, by the condition of optimality: no slope is above the mean one. Planes may be dependent."""
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        planes = random.normal(size=(n, rank))
+        planes[random.random(n) < 0.2] = planes[0]
+        offsets = random.uniform(0.0, 3.0, n)
+        start = np.zeros(n)
+        start[0] = 1.0
+        beta, value, gap = simplex_qp.climb(planes @ planes.T, offsets, start, 1e-12)
+        assert np.all(beta >= 0.0) and beta.sum() == pytest.approx(1.0, rel=1e-12)
+        g = offsets - planes @ (planes.T @ beta)
+        assert gap == pytest.approx(g.max() - beta @ g, abs=1e-14)
+        assert gap <= 1e-10
+        assert value == pytest.approx(beta @ offsets - 0.5 * np.sum((planes.T @ beta) ** 2), rel=1e-12)
+
+
+def on_the_ray(w: Any, v: Any, rows: Any, target: Any, cost: Any, k: float) -> float:
+    point = w + k * (v - w)
+    return float(0.5 * point @ point + cost @ np.maximum(0.0, 1.0 - target * (rows @ point)))
+
+
+def assert_minimum(k: float, *ray: Any) -> None:
+    """Convex: what is a minimum among near neighbours is one."""
+    lowest = on_the_ray(*ray, k)
+    for other in [0.0, 0.5 * k, 0.999 * k, k - 1e-6, 1.001 * k, k + 1e-6, k + 1.0, 2.0 * k]:
+        assert lowest <= on_the_ray(*ray, max(other, 0.0)) * (1.0 + 1e-12), f"k={other} is better than {k}"
+
+
+@pytest.mark.parametrize("case", cases("none", "penalized"), ids=describe)
+def test_ocas_goes_to_the_minimum_on_every_ray(case: Case) -> None:
+    """Of native code, epoch by epoch."""
+    native, _ = pair(OCAS(), case)
+    slow_problem = case.make()[1]
+    fixed = (slow_problem.rows.augmented(), np.array(slow_problem.target), np.array(slow_problem.cost))
+    for _ in range(12):
+        before = native.state()
+        native.advance(1, poll())
+        w, v, after = before["w"], before["v"], native.state()["w"]
+        way = v - w
+        if not way.any():
+            continue
+        k = float((after - w) @ way / (way @ way))
+        np.testing.assert_allclose(after, w + k * way, rtol=1e-9, atol=1e-9 * np.abs(after).max())
+        assert_minimum(k, w, v, *fixed)
+        assert native.state()["primal"] == pytest.approx(on_the_ray(w, v, *fixed, k), rel=1e-9)
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_line_search_finds_the_minimum(integers: bool) -> None:
+    """Of the twin; integers: rows exactly on the margin, and several jumps at the same place."""
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        rows = random.integers(-2, 3, (20, 3)).astype(float) if integers else random.normal(size=(20, 3))
+        target = np.where(random.random(20) < 0.5, 1.0, -1.0)
+        w, v = (random.integers(-1, 2, (2, 3)).astype(float)) if integers else random.normal(size=(2, 3))
+        cost = random.uniform(0.1, 2.0, 20)
+        way = v - w
+        k = line_search(target * (rows @ w), target * (rows @ v), cost, float(w @ way), float(way @ way))
+        assert 0.0 <= k <= LONGEST
+        if way.any():
+            assert_minimum(k, w, v, rows, target, cost)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_native_method_on_equal_rows_and_ties_is_solved(name: str) -> None:
     """Integers: planes that are multiples of each other, rows exactly on the margin, breakpoints at the same place."""
     X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0], [2.0], [-1.0], [1.0]] * 9)
-    y = np.array([1, -1, 1, -1, 1, 1, -1, 1] * 9, dtype=np.int8)
-    cost = np.full(y.size, 0.5)
-    problem = Problem(Selection.make(as_rows(X), cost, Intercept("none")), y)
-    native, slow = make_pair(name, problem, twin.Problem(twin.DenseRows(X), y, cost))
-    assert_same_run(native, slow, list(range(1, 21)))
-    assert_same_result(native, slow)
+    y = np.array([1, -1, 1, -1, 1, 1, -1, 1] * 9)
+    options: dict[str, Any] = {"C": 0.5, "intercept": "none", "tol": 1e-9}
+    fast, slow = (hinge.solve(X, y, solver=how, **options) for how in (name, getattr(hinge.reference, _kind(name))()))
+    for solution in (fast, slow):
+        assert solution.certificate.relative_gap <= 1e-9
+    assert fast.coef == pytest.approx(slow.coef, rel=1e-6)
+
+
+def _kind(name: str) -> str:
+    return type(METHODS[name]).__name__
 
 
 # Bounds
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("case", few_of("none", "penalized"), ids=describe)
+@pytest.mark.parametrize("case", cases("none", "penalized"), ids=describe)
 def test_bounds_at_hand_are_the_values(case: Case, name: str) -> None:
     """P at the best point, D at the multipliers of the planes, which lie in the box."""
-    problem, slow_problem = case.make()
-    native, _ = make_pair(name, problem, slow_problem)
-    poll = _core.Poll(_core.StopFlag())
+    native, slow = pair(name, case)
+    cost = np.array(slow.problem.cost)
     for _ in range(12):
-        native.advance(1, poll)
+        native.advance(1, poll())
         primal, dual = native.estimate()
-        w, multipliers = native.point()
-        assert np.all(multipliers >= 0) and np.all(multipliers <= problem.cost * (1 + 1e-12)), "outside the box"
-        assert dual == pytest.approx(objective.dual(slow_problem, multipliers), rel=1e-8)
+        w, _, multipliers = native.point()
+        assert np.all(multipliers >= 0) and np.all(multipliers <= cost * (1 + 1e-12)), "outside the box"
+        assert dual == pytest.approx(objective.dual(slow.problem, multipliers), rel=1e-8)
         if primal != dual:  # a settled run says that its gap is nothing
-            assert primal == pytest.approx(objective.primal(slow_problem, w), rel=1e-8)
+            assert primal == pytest.approx(objective.primal(slow.problem, w), rel=1e-8)
 
 
 @pytest.mark.parametrize("solver", [CuttingPlane(), OCAS(), OCAS(mu=1.0)], ids=str)
@@ -124,56 +229,54 @@ def test_settled_run_ends_before_its_last_epoch(solver: Any) -> None:
 
 def test_exact_evaluation_happens_once() -> None:
     X, y = np.random.default_rng(0).normal(size=(3000, 20)), np.arange(3000) % 2
-    for solver in (CuttingPlane(), OCAS()):
+    for solver in METHODS.values():
         assert len(hinge.solve(X, y, solver=solver, intercept="penalized").history) == 1
 
 
 # Stops and states
 
 
-@pytest.mark.parametrize("solver", [CuttingPlane(), OCAS()], ids=str)
+@pytest.mark.parametrize("solver", METHODS.values(), ids=METHODS.keys())
 def test_method_goes_on_from_wherever_it_was_stopped(solver: Any) -> None:
     random = np.random.default_rng(0)
-    X = random.normal(size=(200_000, 8))
-    y = np.where(X[:, 0] + random.normal(size=len(X)) > 0, 1, -1).astype(np.int8)
-    problem = Problem(Selection.make(as_rows(X), np.full(len(X), 0.1), Intercept("none")), y)
+    X = random.normal(size=(100_000, 8))
+    target = np.where(X[:, 0] + random.normal(size=len(X)) > 0, 1.0, -1.0)
+    problem = Problem.make(as_rows(X), target, np.full(len(X), 0.1), loss=as_loss("hinge"), intercept=Intercept("none"))
     state, unfinished = None, 0
-    for milliseconds in range(30):
-        poll = _core.Poll(_core.StopFlag())
-        run = solver.start(problem, order=None, stream=(0,), poll=poll)
+    for milliseconds in range(20):
+        token = _core.StopToken()
+        run = solver.build(_core, problem, setup(solver))
         if state is not None:
-            run.restore(state, same_problem=milliseconds % 10 != 9)  # now and then as if from another problem
-        poll.set_deadline(1e-3 * milliseconds)
-        run.advance(1)
-        unfinished += poll.stopped
+            run.restore(state)
+            if milliseconds % 10 == 9:  # now and then as if from another problem
+                run.rebuild(poll())
+        token.set_deadline(1e-3 * milliseconds)
+        unfinished += not run.advance(1, _core.Poll(token))[1]
         state = run.state()
     assert unfinished > 0, "no epoch was stopped"
-    poll = _core.Poll(_core.StopFlag())
-    run = solver.start(problem, order=None, stream=(0,), poll=poll)
-    run.restore(state, same_problem=True)
-    run.advance(200)
-    point = run.point()
-    primal, *_ = _core.primal(problem.native, point.w, poll)
-    dual, *_ = _core.dual(problem.native, point.multipliers, poll)
+    run = solver.build(_core, problem, setup(solver))
+    run.restore(state)
+    run.advance(200, poll())
+    w, _, multipliers = run.point()
+    primal, *_ = _core.primal(problem.native, w, None, poll())
+    dual, *_ = _core.dual(problem.native, multipliers, poll())
     assert primal - dual <= 1e-4 * dual, "a stop has spoiled the run"
 
 
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("key", ["members", "cut_members"])
 def test_rows_beyond_the_last_one_are_refused(name: str, key: str) -> None:
-    problem, slow_problem = Case().make()
-    native, _ = make_pair(name, problem, slow_problem)
-    native.advance(3, _core.Poll(_core.StopFlag()))
-    state = native.state()
-    state[key][-1] |= np.uint64(1 << 63)
-    with pytest.raises(ValueError, match="beyond the last row"):
-        native.restore(state)
+    for run in pair(name, Case()):
+        run.advance(3, poll())
+        state = run.state()
+        state[key][-1] |= np.uint64(1 << 63)
+        with pytest.raises(ValueError, match="saved state"):
+            run.restore(state)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_counts_out_of_range_are_refused(name: str) -> None:
-    problem, slow_problem = Case().make()
-    native, _ = make_pair(name, problem, slow_problem)
+    native, _ = pair(name, Case())
     state = native.state()
     for count in (-1, 2**62):
         with pytest.raises(ValueError, match="unused out of range"):
@@ -185,7 +288,7 @@ def test_warm_start_at_another_C_saves_planes(solver: str) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(5000, 10))
     y = X[:, 0] + random.normal(size=len(X)) > 0
-    options = {"solver": solver, "intercept": "none", "tol": 1e-4}
+    options: dict[str, Any] = {"solver": solver, "intercept": "none", "tol": 1e-4}
     state = hinge.solve(X, y, C=1.0, **options).state
     cold, warm = hinge.solve(X, y, C=1.2, **options), hinge.solve(X, y, C=1.2, state=state, **options)
     assert warm.n_iter <= 0.7 * cold.n_iter, f"{warm.n_iter} planes from C=1, {cold.n_iter} from nothing"

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loops import ctrl_c_after, make, solve_quietly
+from loops import make, solve_quietly
 from problems import Case, cases, exact_primal, share
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
@@ -36,7 +36,11 @@ def objective(model: OnlineSVC, X: Any, y: Any, cost: Any) -> float:
 
 
 @settings(max_examples=share(0.1))
-@given(case=cases(solver="dcd", max_iter=300), alpha=st.sampled_from([1e-3, 0.1, 10.0]), average=st.booleans())
+@given(
+    case=cases(solver="dcd", loss="hinge", max_iter=300),
+    alpha=st.sampled_from([1e-3, 0.1, 10.0]),
+    average=st.booleans(),
+)
 def test_certificate_is_true_in_exact_arithmetic(case: Case, alpha: float, average: bool) -> None:
     model = OnlineSVC(
         alpha=alpha,
@@ -181,10 +185,3 @@ def test_bad_rows_and_options_are_refused(message: str, X: Any, y: Any, options:
 def test_a_model_is_needed() -> None:
     with pytest.raises(NotFittedError):
         OnlineSVC().certify(CANCER, IS_BENIGN)
-
-
-def test_interrupt_ends_certify() -> None:
-    X, y = make(200_000, d=30)
-    model = OnlineSVC(alpha=1e-9, max_iter=3).fit(X, y)
-    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.2):
-        model.certify(X, y, max_iter=100_000)

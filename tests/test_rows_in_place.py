@@ -13,22 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from loops import solve_quietly
+from registry import VARIANTS, with_losses
 
-from hinge import SGDQN, LinearSVC, Solution, solve, verify
+from hinge import LinearSVC, Record, Solution, solve, verify
+from hinge.problem import as_rows
+from hinge.problem.rows import _in_place
 
 rng = np.random.default_rng(0)
 # Values that float32 holds exactly, so that every layout holds the same problem.
 X = (rng.normal(size=(300, 12)) * (rng.random((300, 12)) < 0.6)).astype(np.float32).astype(np.float64)
 y = np.where(X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=300) > 0, "yes", "no")
 
-SOLVERS = {
-    "dcd": {"solver": "dcd"},
-    "mpu": {"solver": "mpu", "intercept": "penalized"},
-    "pegasos": {"solver": "pegasos", "tol": 0.5},
-    "sgd-s": {"solver": "sgd-s", "intercept": "penalized", "tol": 0.1},
-    "sgd-qn": {"solver": SGDQN(precision="single"), "intercept": "penalized", "tol": 0.5},
-    "svmsgd": {"solver": "svmsgd", "intercept": "penalized", "tol": 0.1},
-}
+# A few passes of each are enough: bits are compared, not models.
+RUN = {"intercept": "penalized", "max_iter": 5, "tol": 1e-9}
 
 
 def dense(dtype: Any) -> Any:
@@ -78,21 +76,15 @@ def mapped(X: Any, folder: Path, mode: str = "r") -> Any:
 # The same bits in every layout that is read in place
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("indptr", [np.int32, np.int64])
-@pytest.mark.parametrize("indices", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_index_and_value_types_of_csr_do_not_change_a_bit(solver, dtype, indices, indptr) -> None:
-    expected = solve(csr(), y, **SOLVERS[solver])
-    found = solve(csr(dtype, indices, indptr), y, **SOLVERS[solver])
-    assert_same_bits(found, expected, f"CSR {dtype.__name__}, {indices.__name__}, {indptr.__name__}")
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_value_type_of_dense_rows_does_not_change_a_bit(solver) -> None:
-    assert_same_bits(
-        solve(dense(np.float32), y, **SOLVERS[solver]), solve(dense(np.float64), y, **SOLVERS[solver]), "dense float32"
-    )
+@pytest.mark.parametrize(("solver", "loss"), with_losses(VARIANTS))
+def test_types_of_values_and_indices_do_not_change_a_bit(solver, loss) -> None:
+    options: dict[str, Any] = {"solver": VARIANTS[solver], "loss": loss, **RUN}
+    expected = solve_quietly(csr(), y, **options)
+    for dtype, indices, indptr in itertools.product((np.float32, np.float64), *2 * [(np.int32, np.int64)]):
+        found = solve_quietly(csr(dtype, indices, indptr), y, **options)
+        assert_same_bits(found, expected, f"CSR {dtype.__name__}, {indices.__name__}, {indptr.__name__}")
+    wide, narrow = (solve_quietly(dense(dtype), y, **options) for dtype in (np.float64, np.float32))
+    assert_same_bits(narrow, wide, "dense float32")
 
 
 def test_dense_and_csr_agree() -> None:
@@ -147,11 +139,30 @@ def test_scores_do_not_depend_on_the_layout(kind, tmp_path) -> None:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_native_rows_point_into_the_caller_s_memory(kind, tmp_path) -> None:
-    from hinge import problem
-
+    """All but an indptr of 32 bits, which is copied: values and column indices are what is large."""
     for given in (MAKERS[kind](), freeze(MAKERS[kind]()), mapped(MAKERS[kind](), tmp_path)):
+        seen = []
+
+        def callback(_: Record, given: Any = given, seen: list[bool] = seen) -> bool:
+            seen.append(True)
+            return True
+
+        before = [array.ctypes.data for array in arrays(given)]
+        solve_quietly(given, y, callback=callback)
+        assert seen
+        assert [array.ctypes.data for array in arrays(given)] == before
         for array in arrays(given):
-            assert np.shares_memory(problem._in_place(array), array), f"{kind} is copied before native code sees it"
+            if array.dtype != np.int32 or array is not arrays(given)[-1]:
+                assert np.shares_memory(_in_place(array), array), f"{kind} is copied before native code sees it"
+
+
+def test_change_of_a_value_reaches_native_rows_at_once() -> None:
+    for given in (dense(np.float64), dense(np.float32), csr(), csr(np.float32, np.int64, np.int32)):
+        rows = as_rows(given)
+        w = np.ones(X.shape[1] + 1)
+        before = rows.dot(0, w)
+        (given.data if sp.issparse(given) else given.reshape(-1))[0] += 1.0
+        assert rows.dot(0, w) == pytest.approx(before + 1.0), "the values were copied"
 
 
 def test_rows_outlive_the_caller_s_reference() -> None:

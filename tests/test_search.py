@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from loops import ctrl_c_after, make, solve_quietly
+from loops import make, solve_quietly
 from refusals import refused
 
-import hinge.search
+import hinge
 from hinge import EtaSearch, Zhang, search_eta, solve
 
 X, y = make(400)
@@ -102,12 +102,6 @@ def test_no_warning_reaches_the_user_and_nothing_is_printed(capsys: pytest.Captu
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_interrupt_ends_the_search() -> None:
-    rows, labels = make(20_000)
-    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.3):
-        search_eta(rows, labels, epochs=2000)
-
-
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
@@ -130,5 +124,5 @@ def test_bad_options_of_the_search_are_refused(options: dict[str, Any], parts: l
 
 
 def test_search_is_part_of_the_package() -> None:
-    assert hinge.search_eta is hinge.search.search_eta
+    assert hinge.search_eta is hinge.training.search_eta
     assert hinge.EtaSearch is EtaSearch

@@ -7,31 +7,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from loops import SOLVERS, X, make, solve_quietly, y
+from loops import X, make, solve_quietly, y
+from pairs import setup
+from registry import SOLVERS
 
-from hinge import SGDQN, BestOf, LinearSVC, Norma, SvmSGD, Zhang, _core, solve
-from hinge.problem import Intercept, Problem, Selection, as_rows
+from hinge import SGDQN, BestOf, LinearSVC, Norma, Problem, SvmSGD, Zhang, solve
+from hinge.problem import Intercept, as_loss, as_rows
+from hinge.solvers import Setup
 
 
 def test_p_of_norma_is_that_of_the_paper() -> None:
     for T in (1, 2, 100, 10**6, 10**12):
-        assert Norma(horizon=T).p == pytest.approx(0.5 * (2.0 + 0.5 * T**-0.5) ** 0.5, rel=1e-15)
-        assert 0.0 < Norma(horizon=T).p < 1.0
-    with pytest.raises(ValueError, match="horizon"):
-        _ = Norma().p
+        assert Norma.p(T) == pytest.approx(0.5 * (2.0 + 0.5 * T**-0.5) ** 0.5, rel=1e-15)
+        assert 0.0 < Norma.p(T) < 1.0
 
 
 class Watched(Norma):
-    """Remembers the horizons that its runs began with."""
+    """Remembers how many steps its runs chose p for."""
 
-    horizons: ClassVar[list[int | None]] = []
+    horizons: ClassVar[list[int]] = []
 
-    def start(self, problem: Problem, **options: Any) -> Any:
-        self.horizons.append(self.horizon)
-        return super().start(problem, **options)
+    @staticmethod
+    def p(steps: int) -> float:
+        Watched.horizons.append(steps)
+        return Norma.p(steps)
 
 
-def horizons(train: Any) -> list[int | None]:
+def horizons(train: Any) -> list[int]:
     Watched.horizons.clear()
     train()
     return list(Watched.horizons)
@@ -56,9 +58,10 @@ def test_horizon_of_norma_reaches_every_class() -> None:
 
 
 def started(solver: Any, epochs: int, C: float = 0.01) -> tuple[Problem, Any]:
-    selection = Selection.make(as_rows(X), np.full(5000, C), Intercept("none"))
-    problem = Problem(selection, np.where(y == 1, 1, -1).astype(np.int8))
-    run = solver.start(problem, order=None, stream=(1,), poll=_core.Poll(_core.StopFlag()))
+    cost, target = np.full(5000, C), np.where(y == 1, 1.0, -1.0)
+    problem = Problem.make(as_rows(X), target, cost, loss=as_loss("hinge"), intercept=Intercept("none"))
+    how = setup(solver)
+    run = solver.start(problem, Setup(how.order, (1,), how.poll, max_iter=epochs))
     run.advance(epochs)
     return problem, run
 
@@ -66,30 +69,30 @@ def started(solver: Any, epochs: int, C: float = 0.01) -> tuple[Problem, Any]:
 @pytest.mark.parametrize(
     "solver",
     [Norma(horizon=10), Norma(horizon=10, sampling="epoch"), Zhang(), SvmSGD(), SGDQN(), SGDQN(precision="single")],
+    ids=str,
 )
 def test_every_row_is_a_step(solver: Any) -> None:
     problem, run = started(solver, 3)
-    assert run.state()["t"] == 3 * problem.m
+    assert run.save()["t"] == 3 * problem.m
 
 
 def test_scale_of_the_iterate_is_the_product_of_what_the_steps_keep() -> None:
     lambda_ = 1.0 / 50.0
     _, norma = started(Norma(horizon=10), 1)
-    p = Norma(horizon=10).p
-    log_kept = math.fsum(math.log1p(-p / math.sqrt(t)) for t in range(1, 5001))
-    assert math.log(norma.state()["scale"]) == pytest.approx(log_kept, rel=1e-9)
+    log_kept = math.fsum(math.log1p(-Norma.p(10) / math.sqrt(t)) for t in range(1, 5001))
+    assert math.log(norma.save()["scale"]) == pytest.approx(log_kept, rel=1e-9)
     _, zhang = started(Zhang(eta=0.02), 2)
-    assert math.log(zhang.state()["scale"]) == pytest.approx(10_000 * math.log1p(-0.02 * lambda_), rel=1e-9)
+    assert math.log(zhang.save()["scale"]) == pytest.approx(10_000 * math.log1p(-0.02 * lambda_), rel=1e-9)
     _, bottou = started(SvmSGD(), 2)
-    t0 = 1.0 / (lambda_ * bottou.state()["eta0"])
+    t0 = 1.0 / (lambda_ * bottou.save()["eta0"])
     # The product of 1 - 1/(t + t_0) telescopes.
-    assert bottou.state()["scale"] == pytest.approx((t0 - 1.0) / (9_999 + t0), rel=1e-9)
+    assert bottou.save()["scale"] == pytest.approx((t0 - 1.0) / (9_999 + t0), rel=1e-9)
 
 
 def test_svmsgd_never_turns_w_around() -> None:
     for C in (1e-9, 1e-3, 1.0, 1e3):
         problem, run = started(SvmSGD(), 1, C)
-        assert 0.0 < run.state()["eta0"] * problem.lambda_ <= 0.5
+        assert 0.0 < run.save()["eta0"] * problem.lambda_ <= 0.5
 
 
 def test_svmsgd_started_on_another_problem_never_turns_w_around() -> None:
@@ -123,6 +126,17 @@ def test_every_solver_finds_the_minimum_where_all_gradients_agree(name: str) -> 
     rows = np.tile([[-1.0], [1.0]], (500, 1))
     solution = solve_quietly(rows, rows[:, 0], solver=SOLVERS[name], C=1e-4, intercept="none", tol=1e-14, max_iter=2000)
     assert solution.coef[0] == pytest.approx(0.1, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"), [(name, "squared_hinge") for name in SOLVERS if "squared_hinge" in SOLVERS[name].traits.losses]
+)
+def test_every_solver_finds_the_minimum_of_its_other_loss(name: str, loss: Any) -> None:
+    """As above: the derivative w - 2 sum_i C_i (1 - w) is zero at w = 2 sum_i C_i / (1 + 2 sum_i C_i)."""
+    rows = np.tile([[-1.0], [1.0]], (500, 1))
+    options: dict[str, Any] = {"C": 1e-4, "intercept": "none", "tol": 1e-14, "max_iter": 2000, "loss": loss}
+    solution = solve_quietly(rows, rows[:, 0], solver=SOLVERS[name], **options)
+    assert solution.coef[0] == pytest.approx(0.2 / 1.2, rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
+from hinge.solvers import Setup
 from papers.task import Optimum, Task
 
 # Far below anything asked for: the run ends because we say so.
@@ -27,29 +28,20 @@ class Watched:
         self.see = see
         self.seconds = 0.0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._solver, name)
+    @property
+    def traits(self) -> hinge.Traits:
+        return self._solver.traits
 
-    def tailored(self, problem: hinge.Problem, options: Any) -> Watched:
-        """Let the solver fit itself to the run, if it does, and go on watching it."""
-        tailor = getattr(self._solver, "tailored", None)
-        if tailor is not None:
-            self._solver = tailor(problem, options)
-        return self
-
-    def start(self, problem: hinge.Problem, **how: Any) -> WatchedRun:
-        return WatchedRun(self._solver.start(problem, **how), self)
+    def start(self, problem: hinge.Problem, setup: Setup) -> WatchedRun:
+        return WatchedRun(self._solver.start(problem, setup), self)
 
 
-class WatchedRun:
-    """The run of a watched solver. What else the run can do, the loop notices by its methods: they are passed on."""
+class WatchedRun(hinge.Run):
+    """The run of a watched solver, one epoch at a time."""
 
-    def __init__(self, run: Any, watch: Watched) -> None:
+    def __init__(self, run: hinge.Run, watch: Watched) -> None:
         self._run = run
         self._watch = watch
-        for name in dir(run):
-            if not name.startswith("_") and name not in ("advance", "point"):
-                setattr(self, name, getattr(run, name))
 
     def advance(self, epochs: int) -> int:
         touched = 0
@@ -62,6 +54,12 @@ class WatchedRun:
 
     def point(self) -> hinge.Point:
         return self._run.point()
+
+    def estimate(self) -> tuple[float, float] | None:
+        return self._run.estimate()
+
+    def rejected(self) -> None:
+        self._run.rejected()
 
 
 @dataclass(frozen=True)

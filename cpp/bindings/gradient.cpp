@@ -20,14 +20,9 @@ void bind_gradient(nb::module_& m) {
     if (!(eta > 0.0 && std::isfinite(eta))) throw nb::value_error("eta must be positive");
     new (self) ConstantRate{eta};
   });
-  bind_run<Norma>(m, "Norma", "Norma at work.")
-      .def(nb::init<const ProblemHandle&, const NormaRate&, const GradientOptions&, const Order&, const Rng&>(),
-           nb::keep_alive<1, 2>())
-      .def("point", &Run<Norma>::point, "(w, multipliers)");
-  bind_run<Zhang>(m, "Zhang", "Zhang's method at work.")
-      .def(nb::init<const ProblemHandle&, const ConstantRate&, const GradientOptions&, const Order&, const Rng&>(),
-           nb::keep_alive<1, 2>())
-      .def("point", &Run<Zhang>::point, "(w, multipliers)");
+  bind_solver<Norma, NormaRate, GradientOptions, Order, Rng>(m, "Norma", "Norma at work: (problem, rate, options, order, rng)");
+  bind_solver<Zhang, ConstantRate, GradientOptions, Order, Rng>(m, "Zhang",
+                                                                "Zhang's method at work: (problem, rate, options, order, rng)");
 }
 
 }  // namespace hinge::python

@@ -6,19 +6,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "gil.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
-#include "hinge/validate.hpp"
 
 namespace hinge::python {
-
-namespace nb = nanobind;
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -43,28 +41,29 @@ using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 /// A NumPy array that owns `values`.
 template <class T>
 Owned<T> owned(std::vector<T> values) {
-  auto* storage = new std::vector<T>(std::move(values));
-  nb::capsule owner(storage, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Owned<T>(storage->data(), {storage->size()}, owner);
+  auto storage = std::make_unique<std::vector<T>>(std::move(values));
+  nb::capsule owner(storage.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  std::vector<T>* array = storage.release();
+  return Owned<T>(array->data(), {array->size()}, owner);
 }
 
-/// Rows of any supported layout. Construction validates; a view of some rows, or with a constant feature, shares the arrays.
+/// Rows of any supported layout. Construction validates; a part of the rows, or the rows with a constant feature, share the arrays.
 class RowsHandle {
  public:
-  using View = std::variant<DenseRows<float>, DenseRows<double>,                                                       //
-                            CsrRows<float, std::int32_t, std::int32_t>, CsrRows<float, std::int32_t, std::int64_t>,    //
-                            CsrRows<float, std::int64_t, std::int32_t>, CsrRows<float, std::int64_t, std::int64_t>,    //
-                            CsrRows<double, std::int32_t, std::int32_t>, CsrRows<double, std::int32_t, std::int64_t>,  //
-                            CsrRows<double, std::int64_t, std::int32_t>, CsrRows<double, std::int64_t, std::int64_t>>;
+  using View = std::variant<DenseRows<float>, DenseRows<double>,                         //
+                            CsrRows<float, std::int32_t>, CsrRows<float, std::int64_t>,  //
+                            CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>>;
 
   template <class T>
   static RowsHandle dense(const Matrix<T>& values);
-  template <class T, class Index, class Pointer>
-  static RowsHandle csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<Pointer>& indptr,
+  template <class T, class Index>
+  static RowsHandle csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
                         std::int64_t n_columns);
 
-  /// The rows listed in `kept` (all if none), seen with the constant feature rho.
-  RowsHandle select(std::optional<Vector<std::int64_t>> kept, double rho) const;
+  /// The rows at these positions, in this order; a part of a part is a part.
+  RowsHandle part(const Vector<std::int64_t>& positions) const;
+  /// The rows with the constant feature rho appended.
+  RowsHandle with_constant(double rho) const;
 
   template <class F>
   decltype(auto) visit(F&& f) const {
@@ -77,45 +76,59 @@ class RowsHandle {
   std::int64_t n_features() const {
     return visit([](const auto& rows) { return rows.n_features(); });
   }
-  Owned<double> squared_norms() const { return owned(std::vector<double>(*norms_)); }
+  std::span<const double> squared_norms() const { return *norms_; }
 
  private:
   View view_;
   std::vector<nb::object> arrays_;
   std::shared_ptr<const std::vector<double>> norms_;
   std::shared_ptr<const std::vector<std::int64_t>> kept_;
+
+  void set_norms(std::vector<double> norms);
 };
 
-/// A binary problem: rows, labels and costs, checked against each other.
+/// A binary problem: rows, targets and costs, checked against each other. Copies share everything, so whoever works on a problem holds
+/// one.
 class ProblemHandle {
  public:
-  ProblemHandle(RowsHandle rows, Vector<std::int8_t> y, Vector<double> cost, bool free_intercept);
+  ProblemHandle(RowsHandle rows, Vector<double> target, Vector<double> cost, Loss::Kind loss, bool free_intercept);
 
-  const RowsHandle& rows() const { return rows_; }
-  const Problem& problem() const { return problem_; }
+  const RowsHandle& rows() const { return data_->rows; }
+  const Problem& problem() const { return data_->problem; }
 
  private:
-  RowsHandle rows_;
-  Vector<std::int8_t> y_;
-  Vector<double> cost_;
-  Problem problem_;
+  struct Data {
+    RowsHandle rows;
+    Vector<double> target;
+    Vector<double> cost;
+    Problem problem;
+  };
+  std::shared_ptr<const Data> data_;
 };
 
-/// A poll whose check runs Python's signal handlers (in the main thread; elsewhere it does nothing). An exception that a
-/// handler raised is kept for the training loop, which saves the model before it raises it again.
+/// A poll that runs Python's signal handlers if asked to (only the main thread may: elsewhere it never takes the GIL). What a handler
+/// raises stops the token, and is kept for whoever started the work.
 struct PythonPoll : Poll {
-  explicit PythonPoll(std::shared_ptr<StopFlag> flag) : Poll(std::move(flag), [this] { return check_signals(); }) {}
+  PythonPoll(std::shared_ptr<StopToken> token, bool signals, bool overtime = false)
+      : Poll(token, signals ? [this, token] { check_signals(*token); } : std::function<void()>{}, overtime) {}
   PythonPoll(const PythonPoll&) = delete;
   PythonPoll& operator=(const PythonPoll&) = delete;
 
-  nb::object error = nb::none();
+  /// Raise what a handler has raised.
+  void raise_error();
 
  private:
-  bool check_signals();
+  nb::object error_ = nb::none();
+
+  void check_signals(StopToken& token);
 };
 
+/// Whether this thread may run signal handlers.
+bool in_main_thread();
+
 void bind_rows(nb::module_& m);
-void bind_objective(nb::module_& m);
+void bind_problem(nb::module_& m);
+void bind_evaluate(nb::module_& m);
 void bind_solvers(nb::module_& m);
 
 }  // namespace hinge::python

@@ -18,9 +18,7 @@ void bind_pegasos(nb::module_& m) {
           },
           nb::arg("k"), nb::arg("sampling"), nb::arg("projection"), nb::arg("advance_without_loss"), nb::arg("bias"),
           nb::arg("output"), nb::arg("random_start"));
-  bind_run<Pegasos>(m, "Pegasos", "Pegasos at work.")
-      .def(nb::init<const ProblemHandle&, const PegasosOptions&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
-      .def("point", &Run<Pegasos>::point, "(w, multipliers)");
+  bind_solver<Pegasos, PegasosOptions, Order, Rng>(m, "Pegasos", "Pegasos at work: (problem, options, order, rng)");
 }
 
 }  // namespace hinge::python

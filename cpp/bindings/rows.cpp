@@ -1,7 +1,15 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <tuple>
 
 #include "handles.hpp"
+#include "hinge/evaluate.hpp"
+#include "hinge/validate.hpp"
 
 namespace hinge::python {
 
@@ -37,66 +45,24 @@ std::string place(const Fault& fault) {
   throw nb::value_error(message.c_str());
 }
 
-/// Raise what a signal handler has raised while native code was running.
-void raise_if_signalled(PythonPoll& poll) {
-  if (poll.error.is_none()) return;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(poll.error.ptr())), poll.error.ptr());
-  throw nb::python_error();
+/// work(poll) without the GIL; raises what a signal handler has raised on the way.
+template <class F>
+void interruptible(F&& work) {
+  PythonPoll poll(std::make_shared<StopToken>(), in_main_thread());
+  {
+    const WithoutGil released;
+    work(poll);
+  }
+  poll.raise_error();
 }
 
 template <class F>
-std::shared_ptr<const std::vector<double>> checked_norms(std::int64_t n_rows, F&& validate) {
-  auto norms = std::make_shared<std::vector<double>>(static_cast<std::size_t>(n_rows));
+std::vector<double> checked_norms(std::int64_t n_rows, F&& validate) {
+  std::vector<double> norms(static_cast<std::size_t>(n_rows));
   std::optional<Fault> fault;
-  PythonPoll poll(std::make_shared<StopFlag>(false));
-  {
-    nb::gil_scoped_release release;
-    fault = validate(std::span<double>(*norms), poll);
-  }
-  raise_if_signalled(poll);
+  interruptible([&](Poll& poll) { fault = validate(std::span<double>(norms), poll); });
   if (fault) refuse(*fault);
   return norms;
-}
-
-/// Decision values of every row for every row of `weights`, with the intercepts added: shape (rows, problems).
-nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, const Matrix<double>& weights,
-                                                     const Vector<double>& intercept) {
-  const auto n_problems = static_cast<std::int64_t>(weights.shape(0));
-  expect_length("a row of weights", weights.shape(1), handle.n_features() + 1);
-  expect_length("intercept", intercept.shape(0), n_problems);
-  const std::int64_t m = handle.size();
-  const auto width = static_cast<std::size_t>(weights.shape(1));
-  auto* out = new std::vector<double>(static_cast<std::size_t>(m * n_problems));
-  nb::capsule owner(out, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  PythonPoll poll(std::make_shared<StopFlag>(false));
-  {
-    nb::gil_scoped_release release;
-    handle.visit([&](const auto& rows) {
-      for (std::int64_t i = 0; i < m; ++i) {
-        if (poll(n_problems * rows.stored(i))) return;
-        for (std::int64_t c = 0; c < n_problems; ++c) {
-          const std::span<const double> w(weights.data() + c * static_cast<std::int64_t>(width), width);
-          (*out)[static_cast<std::size_t>(i * n_problems + c)] = rows.dot(i, w) + intercept.data()[c];
-        }
-      }
-    });
-  }
-  raise_if_signalled(poll);
-  return {out->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
-}
-
-Owned<double> column_squares(const RowsHandle& handle) {
-  std::vector<double> squares(static_cast<std::size_t>(handle.n_features()) + 1);
-  {
-    nb::gil_scoped_release release;
-    handle.visit([&](const auto& rows) {
-      for (std::int64_t i = 0; i < rows.size(); ++i) {
-        rows.for_each(i, [&](std::int64_t j, double x) { squares[static_cast<std::size_t>(j)] += x * x; });
-      }
-    });
-  }
-  squares.pop_back();
-  return owned(std::move(squares));
 }
 
 void expect_row(const RowsHandle& handle, std::int64_t i) {
@@ -105,13 +71,126 @@ void expect_row(const RowsHandle& handle, std::int64_t i) {
   }
 }
 
-template <class T, class Index, class Pointer>
+/// Decision values of every row for every row of `weights`, with the intercepts added: shape (rows, problems).
+nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, const Matrix<double>& weights,
+                                                     const Vector<double>& intercept, std::int64_t n_threads) {
+  const auto n_problems = static_cast<std::int64_t>(weights.shape(0));
+  const auto width = static_cast<std::int64_t>(weights.shape(1));
+  expect_length("a row of weights", weights.shape(1), handle.n_features());
+  expect_length("intercept", intercept.shape(0), n_problems);
+  const std::int64_t m = handle.size();
+  auto out = std::make_unique<std::vector<double>>(static_cast<std::size_t>(m * n_problems));
+  interruptible([&](Poll& poll) {
+    handle.visit([&](const auto& rows) {
+      for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          if (own(n_problems * rows.stored(i))) return false;
+          for (std::int64_t c = 0; c < n_problems; ++c) {
+            (*out)[static_cast<std::size_t>(i * n_problems + c)] =
+                rows.product(i, weights.data() + c * width) + intercept.data()[c];
+          }
+        }
+        return true;
+      });
+    });
+  });
+  nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  std::vector<double>* values = out.release();
+  return {values->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
+}
+
+Owned<double> column_squares(const RowsHandle& handle) {
+  std::vector<double> squares(static_cast<std::size_t>(handle.n_features()) + 1);
+  interruptible([&](Poll& poll) {
+    handle.visit([&](const auto& rows) {
+      for (std::int64_t i = 0; i < rows.size(); ++i) {
+        rows.for_each(i, [&](std::int64_t j, double x) { squares[static_cast<std::size_t>(j)] += x * x; });
+        if (poll(rows.stored(i))) return;
+      }
+    });
+  });
+  squares.pop_back();
+  return owned(std::move(squares));
+}
+
+/// A hash of 64-bit words: fast, and good enough to notice damage and change, not malice.
+class Hash {
+ public:
+  void mix(std::uint64_t word) {
+    state_ = (state_ ^ word) * 0x9e3779b97f4a7c15;
+    state_ ^= state_ >> 32;
+  }
+  std::uint64_t value() const { return state_ >> 2; }  // fits a signed 64-bit number of any language
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t checksum(const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& array) {
+  const std::size_t n = array.nbytes();
+  const auto* bytes = static_cast<const unsigned char*>(array.data());
+  const WithoutGil released;
+  Hash hash;
+  hash.mix(n);
+  for (std::size_t at = 0; at < n; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + at, std::min(sizeof(word), n - at));
+    hash.mix(word);
+  }
+  return hash.value();
+}
+
+/// Tells rows apart: their number, features, norms, and the values of some of them.
+std::uint64_t fingerprint(const RowsHandle& handle) {
+  constexpr std::int64_t kSampled = 64;
+  Hash hash;
+  const WithoutGil released;
+  hash.mix(static_cast<std::uint64_t>(handle.size()));
+  hash.mix(static_cast<std::uint64_t>(handle.n_features()));
+  for (const double norm : handle.squared_norms()) hash.mix(std::bit_cast<std::uint64_t>(norm));
+  handle.visit([&](const auto& rows) {
+    const std::int64_t stride = std::max<std::int64_t>(1, rows.size() / kSampled);
+    for (std::int64_t i = 0; i < rows.size(); i += stride) {
+      rows.for_each(i, [&](std::int64_t j, double x) {
+        if (x == 0.0) return;  // stored or not, it is the same row
+        hash.mix(static_cast<std::uint64_t>(j));
+        hash.mix(std::bit_cast<std::uint64_t>(x));
+      });
+    }
+  });
+  return hash.value();
+}
+
+const char* layout(const RowsHandle& handle) {
+  return handle.visit([](const auto& rows) { return requires { rows.indptr; } ? "csr" : "dense"; });
+}
+
+std::tuple<Owned<std::int64_t>, Owned<double>> entries(const RowsHandle& handle, std::int64_t i) {
+  expect_row(handle, i);
+  std::vector<std::int64_t> columns;
+  std::vector<double> values;
+  handle.visit([&](const auto& rows) {
+    rows.for_each(i, [&](std::int64_t j, double x) {
+      if (j == rows.n_features()) return;  // the constant feature
+      columns.push_back(j);
+      values.push_back(x);
+    });
+  });
+  return {owned(std::move(columns)), owned(std::move(values))};
+}
+
+template <class T, class Index>
 void bind_csr(nb::class_<RowsHandle>& cls) {
-  cls.def_static("csr", &RowsHandle::csr<T, Index, Pointer>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
-                 nb::arg("indptr").noconvert(), nb::arg("n_features"));
+  cls.def_static("csr", &RowsHandle::csr<T, Index>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+                 nb::arg("indptr").noconvert(), nb::arg("n_columns"));
 }
 
 }  // namespace
+
+void RowsHandle::set_norms(std::vector<double> norms) {
+  norms_ = std::make_shared<const std::vector<double>>(std::move(norms));
+  std::visit([&](auto& rows) { rows.norms = norms_->data(); }, view_);
+}
 
 template <class T>
 RowsHandle RowsHandle::dense(const Matrix<T>& values) {
@@ -120,21 +199,20 @@ RowsHandle RowsHandle::dense(const Matrix<T>& values) {
   rows.n_columns = static_cast<std::int64_t>(values.shape(1));
   rows.values = values.data();
   RowsHandle handle;
-  handle.arrays_ = {nb::cast(values)};
-  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
-    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, poll);
-  });
-  rows.norms = handle.norms_->data();
   handle.view_ = rows;
+  handle.arrays_ = {nb::cast(values)};
+  handle.set_norms(checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
+    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, poll);
+  }));
   return handle;
 }
 
-template <class T, class Index, class Pointer>
-RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<Pointer>& indptr,
+template <class T, class Index>
+RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
                            std::int64_t n_columns) {
   if (indptr.shape(0) == 0) throw nb::value_error("Corrupt CSR matrix: indptr is empty.");
   if (n_columns < 0) throw nb::value_error("Corrupt CSR matrix: negative number of columns.");
-  CsrRows<T, Index, Pointer> rows;
+  CsrRows<T, Index> rows;
   rows.n_kept = static_cast<std::int64_t>(indptr.shape(0)) - 1;
   rows.n_columns = n_columns;
   rows.values = values.data();
@@ -142,89 +220,76 @@ RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices
   rows.indptr = indptr.data();
   const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
   RowsHandle handle;
-  handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
-  handle.norms_ = checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
-    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, poll);
-  });
-  rows.norms = handle.norms_->data();
   handle.view_ = rows;
+  handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
+  handle.set_norms(checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
+    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, poll);
+  }));
   return handle;
 }
 
-RowsHandle RowsHandle::select(std::optional<Vector<std::int64_t>> kept, double rho) const {
-  if (kept_ || visit([](const auto& rows) { return rows.rho; }) != 0.0) {
-    throw nb::value_error("rows are selected once, from all rows");
-  }
-  if (!std::isfinite(rho * rho)) throw nb::value_error("the constant feature must have a finite square");
-  RowsHandle handle(*this);
+RowsHandle RowsHandle::part(const Vector<std::int64_t>& positions) const {
+  std::vector<std::int64_t> kept;
   std::vector<double> norms;
-  if (kept) {
-    for (const std::int64_t i : hinge::python::view(*kept)) {
-      expect_row(*this, i);
-      norms.push_back((*norms_)[static_cast<std::size_t>(i)] + rho * rho);
-    }
-    const auto rows = hinge::python::view(*kept);
-    handle.kept_ = std::make_shared<const std::vector<std::int64_t>>(rows.begin(), rows.end());
-  } else if (rho != 0.0) {
-    for (const double norm : *norms_) norms.push_back(norm + rho * rho);
+  kept.reserve(positions.shape(0));
+  norms.reserve(positions.shape(0));
+  for (const std::int64_t i : hinge::python::view(positions)) {
+    expect_row(*this, i);
+    kept.push_back(kept_ ? (*kept_)[static_cast<std::size_t>(i)] : i);
+    norms.push_back((*norms_)[static_cast<std::size_t>(i)]);
   }
-  if (!norms.empty() || kept) handle.norms_ = std::make_shared<const std::vector<double>>(std::move(norms));
+  RowsHandle handle(*this);
+  handle.kept_ = std::make_shared<const std::vector<std::int64_t>>(std::move(kept));
   std::visit(
       [&](auto& rows) {
-        rows.rho = rho;
-        rows.norms = handle.norms_->data();
-        if (handle.kept_) {
-          rows.kept = handle.kept_->data();
-          rows.n_kept = static_cast<std::int64_t>(handle.kept_->size());
-        }
+        rows.kept = handle.kept_->data();
+        rows.n_kept = static_cast<std::int64_t>(handle.kept_->size());
       },
       handle.view_);
+  handle.set_norms(std::move(norms));
   return handle;
 }
 
-ProblemHandle::ProblemHandle(RowsHandle rows, Vector<std::int8_t> y, Vector<double> cost, bool free_intercept)
-    : rows_(std::move(rows)),
-      y_(std::move(y)),
-      cost_(std::move(cost)),
-      problem_((expect_length("y", y_.shape(0), rows_.size()), expect_length("cost", cost_.shape(0), rows_.size()),
-                rows_.size() == 0 ? throw nb::value_error("a problem needs at least one row") : view(y_)),
-               view(cost_), free_intercept) {
-  for (const std::int8_t label : view(y_)) {
-    if (label != 1 && label != -1) throw nb::value_error("labels must be -1 or +1");
-  }
-  for (const double c : view(cost_)) {
-    if (!(c > 0.0) || !std::isfinite(c)) throw nb::value_error("costs must be positive and finite");
-  }
-}
-
-bool PythonPoll::check_signals() {
-  nb::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() == 0) return false;
-  const nb::python_error raised;
-  error = nb::borrow(raised.value());
-  return true;
+RowsHandle RowsHandle::with_constant(double rho) const {
+  if (visit([](const auto& rows) { return rows.rho; }) != 0.0)
+    throw nb::value_error("these rows have a constant feature already");
+  if (!std::isfinite(rho * rho)) throw nb::value_error("the constant feature must have a finite square");
+  RowsHandle handle(*this);
+  if (rho == 0.0) return handle;
+  std::visit([&](auto& rows) { rows.rho = rho; }, handle.view_);
+  std::vector<double> norms(*norms_);
+  for (double& norm : norms) norm += rho * rho;
+  handle.set_norms(std::move(norms));
+  return handle;
 }
 
 void bind_rows(nb::module_& m) {
+  m.def("checksum", &checksum, nb::arg("array"), nb::sig("def checksum(array: NDArray[numpy.generic]) -> int"),
+        "A number that changes with any bit of a one-dimensional array.");
   nb::class_<RowsHandle> cls(m, "Rows", "Training rows, read in place. Construction checks every value and index once.");
   cls.def_static("dense", &RowsHandle::dense<float>, nb::arg("values").noconvert());
   cls.def_static("dense", &RowsHandle::dense<double>, nb::arg("values").noconvert());
-  bind_csr<float, std::int32_t, std::int32_t>(cls);
-  bind_csr<float, std::int32_t, std::int64_t>(cls);
-  bind_csr<float, std::int64_t, std::int32_t>(cls);
-  bind_csr<float, std::int64_t, std::int64_t>(cls);
-  bind_csr<double, std::int32_t, std::int32_t>(cls);
-  bind_csr<double, std::int32_t, std::int64_t>(cls);
-  bind_csr<double, std::int64_t, std::int32_t>(cls);
-  bind_csr<double, std::int64_t, std::int64_t>(cls);
-  cls.def("select", &RowsHandle::select, nb::arg("kept").none(), nb::arg("rho"),
-          "The rows listed in `kept` (all if None), each with the constant feature rho appended.");
+  bind_csr<float, std::int32_t>(cls);
+  bind_csr<float, std::int64_t>(cls);
+  bind_csr<double, std::int32_t>(cls);
+  bind_csr<double, std::int64_t>(cls);
+  cls.def("part", &RowsHandle::part, nb::arg("positions"), "The rows at these positions; a part of a part is a part.");
+  cls.def("with_constant", &RowsHandle::with_constant, nb::arg("rho"), "The rows with the constant feature rho appended.");
   cls.def("column_squares", &column_squares, "sum_i x_ij^2 of every column, without the constant feature.");
+  cls.def("fingerprint", &fingerprint, "A number that tells these rows from others.");
   cls.def("__len__", &RowsHandle::size);
+  cls.def_prop_ro("layout", &layout, "\"dense\" or \"csr\": they sum in different orders.");
+  cls.def("entries", &entries, nb::arg("i"),
+          "(columns, values) that row i stores, in their order, without the constant feature.");
   cls.def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
-  cls.def_prop_ro("squared_norms", &RowsHandle::squared_norms, nb::rv_policy::automatic, "|[x, rho]|^2 of every row (a copy).");
-  cls.def("decision", &decision, nb::arg("weights"), nb::arg("intercept"),
-          "w.x_i + b for every row and every row of `weights` (n_features + 1 columns).");
+  cls.def_prop_ro(
+      "squared_norms",
+      [](const RowsHandle& handle) {
+        return owned(std::vector<double>(handle.squared_norms().begin(), handle.squared_norms().end()));
+      },
+      nb::rv_policy::automatic, "|[x, rho]|^2 of every row (a copy).");
+  cls.def("decision", &decision, nb::arg("weights"), nb::arg("intercept"), nb::arg("n_threads") = 1,
+          "w.x_i + b for every row and every row of `weights` (n_features columns); the constant feature does not count.");
   cls.def(
       "dot",
       [](const RowsHandle& handle, std::int64_t i, const Vector<double>& w) {
@@ -241,26 +306,6 @@ void bind_rows(nb::module_& m) {
         handle.visit([&](const auto& rows) { rows.add(i, scale, std::span<double>(w.data(), w.shape(0))); });
       },
       nb::arg("i"), nb::arg("scale"), nb::arg("w"), "w += scale * [x_i, rho], in place");
-
-  nb::class_<ProblemHandle>(m, "Problem", "Rows, labels in {-1, +1} and costs C_i > 0 of one binary problem.")
-      .def(nb::init<RowsHandle, Vector<std::int8_t>, Vector<double>, bool>(), nb::arg("rows"), nb::arg("y"), nb::arg("cost"),
-           nb::arg("free_intercept"))
-      .def_prop_ro("rows", &ProblemHandle::rows)
-      .def_prop_ro("total_cost", [](const ProblemHandle& handle) { return handle.problem().total_cost; });
-
-  nb::class_<StopFlag>(m, "StopFlag", "Asks every run that shares it to stop.")
-      .def("__init__", [](StopFlag* self) { new (self) StopFlag(false); })
-      .def("set", [](StopFlag& flag) { flag.store(true); })
-      .def("__bool__", [](const StopFlag& flag) { return flag.load(); });
-  nb::class_<Poll>(m, "PollBase");
-  nb::class_<PythonPoll, Poll>(m, "Poll", "How a native loop learns that it should stop: Ctrl-C, a deadline or the flag.")
-      .def(nb::init<std::shared_ptr<StopFlag>>(), nb::arg("flag"))
-      .def("set_deadline", &Poll::set_deadline, nb::arg("seconds_from_now"))
-      .def_prop_ro("stopped", &Poll::stopped, "A native loop was told to stop.")
-      .def_prop_ro("past_deadline", &Poll::past_deadline)
-      .def(
-          "take_error", [](PythonPoll& poll) { return std::exchange(poll.error, nb::none()); },
-          nb::sig("def take_error(self) -> BaseException | None"), "What a signal handler raised, once, or None.");
 }
 
 }  // namespace hinge::python

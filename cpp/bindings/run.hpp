@@ -1,33 +1,34 @@
 #pragma once
-// A solver at work, as Python sees it: one template for every native algorithm.
+// A solver at work, as Python sees it: one template and one set of methods for every native algorithm.
 
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <string>
+#include <mutex>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "fields.hpp"
 #include "handles.hpp"
 #include "hinge/order.hpp"
 #include "hinge/rng.hpp"
-#include "hinge/state.hpp"
+#include "hinge/solver.hpp"
 
 namespace hinge::python {
 
-/// A solver at work on a problem: what Python sees of every native algorithm.
-template <class Solver>
+template <Solver S>
 class Run {
  public:
   template <class... Options>
-  Run(const ProblemHandle& problem, const Options&... options)
+  explicit Run(const ProblemHandle& problem, const Options&... options)
       : problem_(problem), solver_(problem.problem(), problem.rows().n_features(), options...) {}
 
   /// (rows read, whether all epochs were finished)
   std::tuple<std::int64_t, bool> advance(std::int64_t epochs, Poll& poll) {
-    nb::gil_scoped_release release;
+    const OneAtATime guard(mutex_);
+    const WithoutGil released;
     const std::int64_t before = solver_.touched;
     const bool finished = problem_.rows().visit([&](const auto& rows) {
       for (std::int64_t e = 0; e < epochs; ++e) {
@@ -38,83 +39,61 @@ class Run {
     return {solver_.touched - before, finished};
   }
 
-  nb::dict state() {
-    nb::dict out = saved_fields(solver_);
-    if constexpr (kRandom) {
-      const auto& words = solver_.rng.state();
-      out["rng"] = nb::cast(owned(std::vector<std::uint64_t>(words.begin(), words.end())));
-    }
-    return out;
+  /// (w, b, multipliers)
+  std::tuple<Owned<double>, double, Owned<double>> point() {
+    const OneAtATime guard(mutex_);
+    Point point(problem_.problem().size(), problem_.rows().n_features());
+    solver_.point(problem_.problem(), point);
+    return {owned(std::move(point.w)), point.b, owned(std::move(point.multipliers))};
   }
 
+  /// (primal, dual), roughly
+  std::optional<std::tuple<double, double>> estimate() {
+    const OneAtATime guard(mutex_);
+    const std::optional<Estimate> estimate = solver_.estimate(problem_.problem());
+    if (!estimate) return std::nullopt;
+    return std::tuple(estimate->primal, estimate->dual);
+  }
+
+  nb::dict state() {
+    const OneAtATime guard(mutex_);
+    return saved_fields(solver_);
+  }
+
+  /// All of it or nothing.
   void restore(const nb::dict& saved) {
-    solver_.fields([&](const char* name, auto& field) { restore_field(name, saved[name], field); });
-    if constexpr (requires { solver_.check_restored(problem()); }) solver_.check_restored(problem());
-    if constexpr (kRandom) restore_rng(saved["rng"]);
+    const OneAtATime guard(mutex_);
+    S restored(solver_);
+    restore_fields(restored, saved);
+    restored.check_restored(problem_.problem());
+    solver_ = std::move(restored);
   }
 
   void rebuild(Poll& poll) {
-    nb::gil_scoped_release release;
+    const OneAtATime guard(mutex_);
+    const WithoutGil released;
     problem_.rows().visit([&](const auto& rows) { solver_.rebuild(rows, problem_.problem(), poll); });
   }
 
-  const Problem& problem() const { return problem_.problem(); }
-  Solver& solver() { return solver_; }
-
-  /// (w, multipliers) as the solver's `point` writes them.
-  std::tuple<Owned<double>, Owned<double>> point() {
-    std::vector<double> w(static_cast<std::size_t>(problem_.rows().n_features()) + 1);
-    std::vector<double> a(static_cast<std::size_t>(problem().size()));
-    if constexpr (requires { solver_.point(problem(), w, a); }) {
-      solver_.point(problem(), w, a);
-    } else {
-      solver_.point(w, a);
-    }
-    return {owned(std::move(w)), owned(std::move(a))};
-  }
-
  private:
-  static constexpr bool kRandom = requires(Solver& solver) { solver.rng; };
-
-  void restore_rng(const nb::object& saved) {
-    const auto words = nb::cast<Vector<std::uint64_t>>(saved);
-    expect_length("rng", words.shape(0), 4);
-    if (std::all_of(view(words).begin(), view(words).end(), [](std::uint64_t word) { return word == 0; })) {
-      throw nb::value_error("saved state: a random generator of zeros only is none");
-    }
-    solver_.rng = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
-  }
-
-  template <class T>
-  void restore_field(const char* name, const nb::object& value, T& field) {
-    from_python(name, value, field);
-  }
-  void restore_field(const char* name, const nb::object& value, ActiveRows& field) {
-    const auto array = nb::cast<Vector<std::int64_t>>(value);
-    std::int64_t previous = -1;
-    for (const std::int64_t i : view(array)) {
-      if (i <= previous || i >= problem().size()) {
-        throw nb::value_error((std::string("saved state: ") + name + " rows out of order or range").c_str());
-      }
-      previous = i;
-    }
-    field.assign(view(array).begin(), view(array).end());
-  }
-
-  const ProblemHandle& problem_;
-  Solver solver_;
+  ProblemHandle problem_;
+  S solver_;
+  std::mutex mutex_;
 };
 
-template <class Solver>
-nb::class_<Run<Solver>> bind_run(nb::module_& m, const char* name, const char* doc) {
-  return nb::class_<Run<Solver>>(m, name, doc)
-      .def("advance", &Run<Solver>::advance, nb::arg("epochs"), nb::arg("poll"),
-           "(rows read, whether all epochs were finished)")
-      .def("state", &Run<Solver>::state, nb::sig("def state(self) -> dict[str, object]"),
+/// Binds solver S, whose constructor takes a problem, the number of features and these options.
+template <Solver S, class... Options>
+void bind_solver(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<Run<S>>(m, name, doc)
+      .def(nb::init<const ProblemHandle&, const Options&...>())
+      .def("advance", &Run<S>::advance, nb::arg("epochs"), nb::arg("poll"), "(rows read, whether all epochs were finished)")
+      .def("point", &Run<S>::point, "(w, b, multipliers)")
+      .def("estimate", &Run<S>::estimate, "(primal, dual), roughly, or None")
+      .def("state", &Run<S>::state, nb::sig("def state(self) -> dict[str, object]"),
            "Everything that a resumed run needs, as arrays and numbers.")
-      .def("restore", &Run<Solver>::restore, nb::arg("state"), nb::sig("def restore(self, state: dict[str, object]) -> None"))
-      .def("rebuild", &Run<Solver>::rebuild, nb::arg("poll"),
-           "After restoring a state of another problem: make it consistent with this one.");
+      .def("restore", &Run<S>::restore, nb::arg("state"), nb::sig("def restore(self, state: dict[str, object]) -> None"))
+      .def("rebuild", &Run<S>::rebuild, nb::arg("poll"),
+           "Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.");
 }
 
 }  // namespace hinge::python

@@ -5,30 +5,12 @@
 
 namespace hinge::python {
 
-namespace {
-
-template <class W>
-void bind_svmsgd_in(nb::module_& m, const char* name) {
-  bind_run<SvmSgd<W>>(m, name, "Bottou's SvmSgd at work.")
-      .def(nb::init<const ProblemHandle&, const std::int64_t&, const Output&, const Order&, const Rng&>(),
-           nb::keep_alive<1, 2>())
-      .def("point", &Run<SvmSgd<W>>::point, "(w, multipliers)");
-}
-
-template <class W>
-void bind_sgdqn_in(nb::module_& m, const char* name) {
-  bind_run<SgdQn<W>>(m, name, "SGD-QN at work.")
-      .def(nb::init<const ProblemHandle&, const Order&, const Rng&>(), nb::keep_alive<1, 2>())
-      .def("point", &Run<SgdQn<W>>::point, "(w, multipliers)");
-}
-
-}  // namespace
-
 void bind_svmsgd(nb::module_& m) {
-  bind_svmsgd_in<double>(m, "SvmSgd");
-  bind_svmsgd_in<float>(m, "SvmSgdSingle");
-  bind_sgdqn_in<double>(m, "SgdQn");
-  bind_sgdqn_in<float>(m, "SgdQnSingle");
+  bind_solver<SvmSgd<double>, std::int64_t, Output, Order, Rng>(
+      m, "SvmSgd", "Bottou's SvmSgd at work: (problem, sample_size, output, order, rng)");
+  bind_solver<SvmSgd<float>, std::int64_t, Output, Order, Rng>(m, "SvmSgdSingle", "The same with weights in single precision.");
+  bind_solver<SgdQn<double>, Order, Rng>(m, "SgdQn", "SGD-QN at work: (problem, order, rng)");
+  bind_solver<SgdQn<float>, Order, Rng>(m, "SgdQnSingle", "The same with weights in single precision.");
 }
 
 }  // namespace hinge::python

@@ -30,9 +30,9 @@ std::vector<std::uint64_t> random_rows(std::int64_t m, Rng& rng) {
   return set;
 }
 
-/// a = sum C_i y_i x_i over the rows of the set, the obvious way
+/// a = sum C_i t_i x_i over the rows of the set, the obvious way
 std::vector<double> plane_of(const Toy& toy, Bits set) {
-  std::vector<double> c(toy.y.size());
+  std::vector<double> c(toy.target.size());
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = contains(set, static_cast<std::int64_t>(i)) ? toy.cost[i] : 0.0;
   return toy.combine(c);
 }
@@ -50,7 +50,7 @@ void moved_cut_is_the_plane_of_its_rows() {
       check(cut.move(toy.rows(), problem, target, touched, poll), "a move that nobody stops is finished");
       check(std::ranges::equal(cut.members, target), "the set is the target");
       const auto expected = plane_of(toy, target);
-      for (std::size_t j = 0; j < expected.size(); ++j) check_close(cut.a[j], expected[j], 1e-12, "a = sum C_i y_i x_i");
+      for (std::size_t j = 0; j < expected.size(); ++j) check_close(cut.a[j], expected[j], 1e-12, "a = sum C_i t_i x_i");
     }
     check(touched <= 10 * problem.size(), "no row is read twice in a move");
   }
@@ -59,14 +59,14 @@ void moved_cut_is_the_plane_of_its_rows() {
 void stopped_move_is_the_plane_of_the_rows_so_far() {
   const Toy toy(3, {.m = 200'000, .d = 2});
   const Problem problem = toy.problem();
-  Poll stop(std::make_shared<StopFlag>(true));
+  Poll stop = stopped();
   Cut cut(problem.size(), toy.options.d);
   std::int64_t touched = 0;
   std::vector<std::uint64_t> all(words_for(problem.size()), ~std::uint64_t{0});
   check(!cut.move(toy.rows(), problem, all, touched, stop), "the poll stops the move");
   check(0 < touched && touched < problem.size(), "it was on the way");
   const auto expected = plane_of(toy, cut.members);
-  for (std::size_t j = 0; j < expected.size(); ++j) check_close(cut.a[j], expected[j], 1e-9, "a = sum C_i y_i x_i");
+  for (std::size_t j = 0; j < expected.size(); ++j) check_close(cut.a[j], expected[j], 1e-9, "a = sum C_i t_i x_i");
 }
 
 /// f(toy, problem, run, epoch) after every epoch.
@@ -75,7 +75,7 @@ void while_training(int epochs, F&& f) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Toy toy = toy_of(seed);
     const Problem problem = toy.problem();
-    const ToyCsr<float, std::int32_t, std::int64_t> csr(toy);
+    const ToyCsr<float, std::int32_t> csr(toy);
     Method run = [&] {
       if constexpr (std::is_same_v<Method, Ocas>)
         return Ocas(problem, toy.options.d, 0.1, 5);
@@ -93,9 +93,11 @@ void while_training(int epochs, F&& f) {
 template <class Method>
 void bounds_are_the_values() {
   while_training<Method>(40, [](const Toy& toy, const Problem& problem, const Method& run, int) {
-    std::vector<double> w(run.w.size());
-    std::vector<double> a(toy.y.size());
-    run.point(problem, w, a);
+    Point point(problem.size(), toy.options.d);
+    run.point(problem, point);
+    const auto& [w, a, b] = point;
+    const Estimate estimate = *run.estimate(problem);
+    check(estimate.dual == run.dual && (run.settled || estimate.primal == run.primal), "the estimate is what is at hand");
     for (std::size_t i = 0; i < a.size(); ++i) {
       check(a[i] >= 0.0 && a[i] <= toy.cost[i] * (1.0 + 1e-12), "0 <= a_i <= C_i");
     }
@@ -145,7 +147,7 @@ void stopped_rebuild_keeps_planes_of_this_problem_only() {
   Ocas run(problem, toy.options.d, 0.1, 50);
   Poll poll = never();
   for (int epoch = 0; epoch < 4; ++epoch) run.run_epoch(toy.rows(), problem, poll);
-  Poll stop(std::make_shared<StopFlag>(true));
+  Poll stop = stopped();
   const Problem changed = other.problem();
   run.rebuild(other.rows(), changed, stop);
   for (std::size_t j = 0; j < run.bundle.size(); ++j) {
@@ -189,6 +191,16 @@ void states_that_do_not_fit_are_refused() {
   }
 }
 
+void too_many_features_are_refused() {
+  const Toy toy = toy_of(1);
+  try {
+    Ocas run(toy.problem(), 5'000'001, 0.1, 50);
+    check(false, "a plane of so many features is refused before any memory is taken");
+  } catch (const std::invalid_argument& error) {
+    check(std::string(error.what()).find("dcd") != std::string::npos, "and the message says what to use instead");
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -201,5 +213,6 @@ int main() {
                   {"cutting-plane: rebuilt is the same", rebuilt_is_the_same<CuttingPlane>},
                   {"ocas: rebuilt is the same", rebuilt_is_the_same<Ocas>},
                   {"a stopped rebuild keeps planes of this problem only", stopped_rebuild_keeps_planes_of_this_problem_only},
-                  {"states that do not fit are refused", states_that_do_not_fit_are_refused}});
+                  {"states that do not fit are refused", states_that_do_not_fit_are_refused},
+                  {"too many features are refused", too_many_features_are_refused}});
 }

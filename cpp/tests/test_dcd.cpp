@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "certified.hpp"
 #include "check.hpp"
 #include "hinge/dcd.hpp"
 #include "toys.hpp"
@@ -18,7 +19,7 @@ double penalty(const Toy& toy) {
 /// Calls f(toy, problem, rows, run, epoch) after each of `epochs` epochs of many small problems.
 template <class F>
 void while_training(int epochs, F&& f) {
-  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+  for (std::uint64_t seed = 0; seed < 128; ++seed) {
     const bool shrinking = seed & 1;
     const bool polish = seed & 2;
     const bool free = seed & 4;
@@ -26,11 +27,12 @@ void while_training(int epochs, F&& f) {
     const Toy toy(seed, {.m = small ? 4 : 60,
                          .d = seed & 16 ? 3 : 12,
                          .rho = !free && seed % 3 == 0 ? 1.0 : 0.0,
+                         .loss = seed & 64 ? Loss::Kind::squared_hinge : Loss::Kind::hinge,
                          .free_intercept = free,
                          .weighted = (seed & 32) != 0,
                          .C = seed % 5 == 0 ? 10.0 : 0.2});
     const Problem problem = toy.problem();
-    const ToyCsr<double, std::int32_t, std::int64_t> csr(toy);
+    const ToyCsr<double, std::int32_t> csr(toy);
     Dcd run(problem, toy.options.d, shrinking, polish, penalty(toy), Order{4, 2}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {
@@ -41,8 +43,8 @@ void while_training(int epochs, F&& f) {
 }
 
 void multipliers_stay_in_the_box() {
-  while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
-    for (std::size_t i = 0; i < run.a.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= toy.cost[i], "0 <= a_i <= C_i");
+  while_training(60, [](const auto&, const Problem& problem, const auto&, const Dcd& run, int) {
+    for (std::int64_t i = 0; i < problem.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= problem.box(i), "0 <= a_i <= box_i");
   });
 }
 
@@ -51,9 +53,30 @@ void tracked_values_are_the_values() {
     const auto expected = toy.combine(run.a);
     for (std::size_t j = 0; j < run.w.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
     double residue = 0.0;
-    for (std::size_t i = 0; i < run.a.size(); ++i) residue += run.a[i] * toy.y[i];
-    check_close(run.residue, residue, 1e-10, "residue = sum a_i y_i");
+    for (std::size_t i = 0; i < run.a.size(); ++i) residue += run.a[i] * toy.target[i];
+    check_close(run.residue, residue, 1e-10, "residue = sum a_i t_i");
     check_close(run.dual, toy.dual_value(run.a), 1e-9, "dual = D(a)");
+  });
+}
+
+void point_and_estimate_are_the_tracked_values() {
+  while_training(5, [](const Toy& toy, const Problem& problem, const auto&, const Dcd& run, int) {
+    Point point(problem.size(), toy.options.d);
+    run.point(problem, point);
+    check(point.w == run.w && point.multipliers == run.a, "w and a are the tracked ones");
+    check(point.b == (toy.options.free_intercept ? run.b : 0.0), "b counts only where it is free");
+    check(run.estimate(problem)->dual == run.dual && run.estimate(problem)->primal == run.dual + run.gap, "{D + gap, D}");
+    run.check_restored(problem);
+  });
+}
+
+/// P - D of all rows where they were when the epoch visited them: after a while nothing moves, and the share is the gap.
+void estimated_gap_is_the_gap_in_the_end() {
+  while_training(400, [](const Toy& toy, const Problem& problem, const auto&, const Dcd& run, int epoch) {
+    if (epoch != 400 || run.shrinking || toy.options.free_intercept) return;
+    const double gap = toy.primal_value(run.w, 0.0) - toy.dual_value(run.a);
+    check(std::abs(run.gap - gap) <= 0.01 * toy.dual_value(run.a), "the estimated gap is P - D");
+    check(problem.loss.is_hinge() || run.gap >= -1e-9, "no share of the gap is negative");
   });
 }
 
@@ -80,17 +103,9 @@ void gap_closes() {
   while_training(2000, [](const Toy& toy, const Problem& problem, const auto& rows, Dcd& run, int epoch) {
     if (epoch % 100 == 0) run.activate_all();
     if (epoch != 2000) return;
-    Poll poll = never();
-    std::vector<double> a = run.a;
-    std::vector<double> w(run.w.size());
-    std::vector<double> z(run.a.size());
-    Dual lower{};
-    dual(rows, problem, a, w, lower, poll);
-    decisions(rows, w, z, poll);
-    const Primal upper = primal(rows, problem, w, z);
-    check(lower.value <= upper.value, "D <= P");
-    const double relative = (upper.value - lower.value) / lower.value;
-    check(relative < 1e-3, "certified to 1e-3, with C = " + std::to_string(toy.options.C) +
+    const double relative = certified_gap(rows, problem, run.a);
+    check(relative < 1e-3, std::string(problem.loss.is_hinge() ? "hinge" : "squared hinge") +
+                               " certified to 1e-3, with C = " + std::to_string(toy.options.C) +
                                (toy.options.free_intercept ? ", free intercept" : ", no free intercept") +
                                (run.polish ? ", polish" : ", no polish") + ": " + std::to_string(relative));
   });
@@ -98,12 +113,13 @@ void gap_closes() {
 
 void face_reaches_the_maximum_of_the_face() {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    const Toy toy(seed, {.m = 8, .d = 12, .density = 1.0, .free_intercept = seed % 2 == 0, .C = 1e6});
+    const Loss loss = seed % 4 < 2 ? Loss::Kind::hinge : Loss::Kind::squared_hinge;
+    const Toy toy(seed, {.m = 8, .d = 12, .density = 1.0, .loss = loss, .free_intercept = seed % 2 == 0, .C = 1e6});
     const Problem problem = toy.problem();
     DualIterate run;
     run.a.assign(8, 1.0);
     run.w = toy.combine(run.a);
-    for (const std::int8_t label : toy.y) run.residue += label;
+    for (const double target : toy.target) run.residue += target;
     run.dual = toy.dual_value(run.a);
     const double before = run.dual;
     Poll poll = never();
@@ -113,37 +129,42 @@ void face_reaches_the_maximum_of_the_face() {
     double residue = 0.0;
     for (std::int64_t i = 0; i < 8; ++i) {
       const auto k = static_cast<std::size_t>(i);
-      residue += run.a[k] * toy.y[k];
-      if (run.a[k] <= 0.0 || run.a[k] >= toy.cost[k]) continue;
-      check_close(toy.y[k] * (toy.dot(i, run.w) + run.b), 1.0, 1e-6, "free rows lie on the margin");
+      residue += run.a[k] * toy.target[k];
+      if (!Face::is_free(problem, run, i)) continue;
+      const double slack = loss.diagonal(toy.cost[k]) * run.a[k];  // where a = C slope(slack)
+      check_close(toy.target[k] * (toy.dot(i, run.w) + run.b), 1.0 - slack, 1e-6,
+                  "free rows have the slack of their multiplier");
     }
-    check_close(run.residue, residue, 1e-9, "residue = sum a_i y_i");
+    check_close(run.residue, residue, 1e-9, "residue = sum a_i t_i");
   }
 }
 
 void dependent_rows_are_no_trouble() {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    Toy toy(seed, {.m = 30, .d = 2, .density = 1.0, .free_intercept = seed % 2 == 0, .C = 1.0});
+    const Loss loss = seed % 4 < 2 ? Loss::Kind::hinge : Loss::Kind::squared_hinge;
+    Toy toy(seed, {.m = 30, .d = 2, .density = 1.0, .loss = loss, .free_intercept = seed % 2 == 0, .C = 1.0});
     for (std::size_t i = 2; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 2];  // all rows equal
     for (double& norm : toy.norms) norm = toy.norms[0];
     const Problem problem = toy.problem();
     Dcd run(problem, 2, true, true, penalty(toy), Order{}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 0; epoch < 200; ++epoch) run.run_epoch(toy.rows(), problem, poll);
-    for (std::size_t i = 0; i < run.a.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= toy.cost[i], "0 <= a_i <= C_i");
+    for (std::int64_t i = 0; i < problem.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= problem.box(i), "0 <= a_i <= box_i");
     check(std::isfinite(run.b) && std::isfinite(run.dual), "b and D stay finite");
   }
 }
 
 void zero_rows() {
-  for (const bool free : {false, true}) {
-    const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .free_intercept = free});
+  for (const int trial : {0, 1, 2, 3}) {
+    const bool free = trial % 2;
+    const Loss loss = trial < 2 ? Loss::Kind::hinge : Loss::Kind::squared_hinge;
+    const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .loss = loss, .free_intercept = free});
     const Problem problem = toy.problem();
-    const ToyCsr<float, std::int32_t, std::int32_t> csr(toy);
+    const ToyCsr<float, std::int32_t> csr(toy);
     Dcd run(problem, 3, true, true, penalty(toy), Order{}, make_rng(1));
     Poll poll = never();
     for (int epoch = 0; epoch < 50; ++epoch) run.run_epoch(csr.rows(), problem, poll);
-    if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros have multiplier C");
+    if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros cost C each, and the dual knows");
     check(std::isfinite(run.b) && std::isfinite(run.dual), "b and D stay finite");
   }
 }
@@ -155,8 +176,29 @@ void rebuilt_is_the_same() {
     copy.rebuild(rows, problem, poll);
     check_close(copy.dual, run.dual, 1e-9, "D rebuilt from the multipliers");
     check_close(copy.residue, run.residue, 1e-10, "residue rebuilt from the multipliers");
-    check(copy.active.size() == toy.y.size(), "all rows are active again");
+    check(copy.active.size() == toy.target.size(), "all rows are active again");
   });
+}
+
+void corrupt_states_are_refused() {
+  const Toy toy(1, {});
+  const Problem problem = toy.problem();
+  const auto refused = [&](auto&& spoil) {
+    Dcd run(problem, toy.options.d, true, true, 0.0, Order{}, make_rng(1));
+    spoil(run);
+    try {
+      run.check_restored(problem);
+    } catch (const std::invalid_argument&) {
+      return true;
+    }
+    return false;
+  };
+  check(!refused([](Dcd&) {}), "a new run is a good one");
+  check(refused([](Dcd& run) { run.a[3] = -1.0; }), "a negative multiplier");
+  check(refused([](Dcd& run) { run.a[3] = NAN; }), "a multiplier that is no number");
+  check(refused([](Dcd& run) { run.active[3] = 2; }), "an active row twice");
+  check(refused([](Dcd& run) { run.active.push_back(20); }), "an active row beyond the last");
+  check(refused([](Dcd& run) { run.active[0] = -1; }), "a negative active row");
 }
 
 }  // namespace
@@ -164,11 +206,14 @@ void rebuilt_is_the_same() {
 int main() {
   return run_all({{"multipliers stay in the box", multipliers_stay_in_the_box},
                   {"tracked values are the values", tracked_values_are_the_values},
+                  {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
+                  {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
                   {"active rows ascend", active_rows_ascend},
                   {"the dual only rises without intercept", dual_only_rises_without_intercept},
                   {"the gap closes", gap_closes},
                   {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
                   {"dependent rows are no trouble", dependent_rows_are_no_trouble},
                   {"zero rows", zero_rows},
-                  {"rebuilt is the same", rebuilt_is_the_same}});
+                  {"rebuilt is the same", rebuilt_is_the_same},
+                  {"corrupt states are refused", corrupt_states_are_refused}});
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "check.hpp"
@@ -9,70 +11,150 @@ using namespace hinge::test;
 
 namespace {
 
+constexpr Loss kHinge = Loss::Kind::hinge;
+constexpr Loss kSquared = Loss::Kind::squared_hinge;
+
 struct Sample {
   std::vector<double> z;
-  std::vector<int> y;
+  std::vector<double> target;
   std::vector<double> cost;
+  Loss which = kHinge;
 
   double loss(double b) const {
     double sum = 0.0;
-    for (std::size_t i = 0; i < z.size(); ++i) sum += cost[i] * std::max(0.0, 1.0 - y[i] * (z[i] + b));
+    for (std::size_t i = 0; i < z.size(); ++i) sum += cost[i] * which.value(Loss::slack(target[i], z[i] + b));
+    return sum;
+  }
+
+  double derivative(double b) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < z.size(); ++i) sum -= cost[i] * target[i] * which.slope(Loss::slack(target[i], z[i] + b));
     return sum;
   }
 
   double best() const {
     std::vector<Breakpoint> points;
-    double positive = 0.0;
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      points.push_back({y[i] - z[i], cost[i]});
-      if (y[i] > 0) positive += cost[i];
-    }
-    return best_intercept(points, positive);
+    for (std::size_t i = 0; i < z.size(); ++i) points.push_back({target[i] - z[i], cost[i], target[i] > 0.0});
+    return best_intercept(points, which);
   }
 };
 
+Sample random_sample(Rng& rng, Loss loss, std::int64_t n, bool ties, bool weighted) {
+  Sample sample{{}, {}, {}, loss};
+  for (std::int64_t i = 0; i < n; ++i) {
+    sample.z.push_back(ties ? static_cast<double>(rng.below(4)) : 4.0 * rng.uniform() - 2.0);
+    sample.target.push_back(rng.below(2) == 0 ? 1.0 : -1.0);
+    sample.cost.push_back(weighted ? 0.01 + rng.uniform() : 1.0);
+  }
+  return sample;
+}
+
 void no_breakpoint_is_better() {
   Rng rng = make_rng(1);
-  for (int trial = 0; trial < 2000; ++trial) {
-    Sample sample;
-    const std::int64_t n = 1 + rng.below(12);
-    for (std::int64_t i = 0; i < n; ++i) {
-      sample.z.push_back(trial % 2 ? static_cast<double>(rng.below(4)) : 4.0 * rng.uniform() - 2.0);  // with ties, and without
-      sample.y.push_back(rng.below(2) == 0 ? 1 : -1);
-      sample.cost.push_back(trial % 3 ? 1.0 : 0.01 + rng.uniform());
-    }
-    const double least = sample.loss(sample.best());
-    for (std::size_t i = 0; i < sample.z.size(); ++i) {
-      check(least <= sample.loss(sample.y[i] - sample.z[i]) + 1e-12, "no breakpoint has a smaller loss than the b chosen");
+  for (const Loss loss : {kHinge, kSquared}) {
+    for (int trial = 0; trial < 2000; ++trial) {
+      const Sample sample = random_sample(rng, loss, 1 + rng.below(12), trial % 2, trial % 3 == 0);
+      const double least = sample.loss(sample.best());
+      for (std::size_t i = 0; i < sample.z.size(); ++i) {
+        const double at = sample.target[i] - sample.z[i];
+        check(least <= sample.loss(at) + 1e-12, "no breakpoint has a smaller loss than the b chosen");
+      }
     }
   }
 }
 
+void derivative_of_the_squared_hinge_changes_sign() {
+  Rng rng = make_rng(3);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const Sample sample = random_sample(rng, kSquared, 1 + rng.below(trial % 10 == 0 ? 300 : 12), trial % 2, trial % 3 == 0);
+    const double b = sample.best();
+    const double scale = 1e-11 * static_cast<double>(sample.z.size());
+    check_close(sample.derivative(b), 0.0, scale, "the derivative is zero at b");
+    check(sample.derivative(b - 1e-3) <= scale, "left of b it is not positive");
+    check(sample.derivative(b + 1e-3) >= -scale, "right of b it is not negative");
+  }
+}
+
+void tied_breakpoints_of_the_squared_hinge() {
+  const Sample all_equal{{0.0, 2.0, 2.0}, {-1.0, 1.0, 1.0}, {1.0, 2.0, 3.0}, kSquared};  // breakpoints -1, -1, -1
+  check(all_equal.best() == -1.0, "one place for all: that is b");
+  const Sample pairs{{0.0, 0.0, 0.0, 0.0}, {1.0, 1.0, -1.0, -1.0}, {1.0, 1.0, 1.0, 1.0}, kSquared};  // 1, 1, -1, -1
+  check_close(pairs.best(), 0.0, 1e-15, "as far from the one tie as from the other");
+  const Sample uneven{{0.0, 0.0, 0.0}, {1.0, -1.0, -1.0}, {1.0, 1.0, 1.0}, kSquared};
+  check_close(uneven.best(), -1.0 / 3.0, 1e-15, "the mean of the breakpoints");
+}
+
 void middle_of_a_flat_minimum() {
-  const Sample sample{{3.0, -3.0}, {1, -1}, {1.0, 1.0}};  // no loss for b in [-2, 2]
-  check_close(sample.best(), 0.0, 1e-15, "b is the middle of a flat minimum");
+  for (const Loss loss : {kHinge, kSquared}) {
+    const Sample sample{{3.0, -3.0}, {1.0, -1.0}, {1.0, 1.0}, loss};  // no loss for b in [-2, 2]
+    check_close(sample.best(), 0.0, 1e-15, "b is the middle of a flat minimum");
+    const Sample more{{3.0, 5.0, -3.0, -8.0}, {1.0, 1.0, -1.0, -1.0}, {1e-9, 1e9, 1.0, 3.0}, loss};
+    check_close(more.best(), 0.0, 1e-12, "whatever the costs are");
+  }
 }
 
 void one_class() {
-  const Sample positive{{0.5, 2.0}, {1, 1}, {1.0, 1.0}};
-  check_close(positive.loss(positive.best()), 0.0, 1e-15, "one class alone has no loss");
-  const Sample negative{{0.5, 2.0}, {-1, -1}, {1.0, 1.0}};
-  check_close(negative.loss(negative.best()), 0.0, 1e-15, "one class alone has no loss");
-  const Sample single{{0.5}, {1}, {2.0}};
-  check_close(single.loss(single.best()), 0.0, 1e-15, "one row alone has no loss");
+  Rng rng = make_rng(5);
+  for (const Loss loss : {kHinge, kSquared}) {
+    const Sample positive{{0.5, 2.0}, {1.0, 1.0}, {1.0, 1.0}, loss};
+    check_close(positive.loss(positive.best()), 0.0, 1e-15, "one class alone has no loss");
+    const Sample negative{{0.5, 2.0}, {-1.0, -1.0}, {1.0, 1.0}, loss};
+    check_close(negative.loss(negative.best()), 0.0, 1e-15, "one class alone has no loss");
+    const Sample single{{0.5}, {1.0}, {2.0}, loss};
+    check_close(single.loss(single.best()), 0.0, 1e-15, "one row alone has no loss");
+    for (const double target : {-1.0, 1.0}) {  // what rounding leaves of costs that came and went must not make a b
+      Sample wild{{}, {}, {}, loss};
+      double nearest = 1e3;  // of the decisions to the wrong side
+      for (int i = 0; i < 400; ++i) {
+        wild.z.push_back(target * 1e3 * rng.uniform());
+        wild.target.push_back(target);
+        wild.cost.push_back(std::pow(10.0, 30.0 * rng.uniform() - 15.0));
+        nearest = std::min(nearest, target * wild.z.back());
+      }
+      const double b = wild.best();
+      const double without_loss = target * (1.0 - nearest);
+      check(std::abs(b) <= 1001.0, "b stays among the breakpoints");
+      check(wild.loss(b) <= wild.loss(without_loss) + 1e-9, "and one class alone has no loss");
+      if (!loss.is_hinge()) check(b == without_loss, "the smallest b without loss");
+    }
+  }
 }
 
 void order_of_rows_is_nothing() {
   Rng rng = make_rng(2);
-  for (int trial = 0; trial < 200; ++trial) {
-    Sample sample;
-    for (int i = 0; i < 9; ++i) {
-      sample.z.push_back(rng.uniform());
-      sample.y.push_back(rng.below(2) == 0 ? 1 : -1);
-      sample.cost.push_back(1.0);
+  for (const Loss loss : {kHinge, kSquared}) {
+    for (int trial = 0; trial < 200; ++trial) {
+      const Sample sample = random_sample(rng, loss, 9, false, false);
+      const Sample reversed{
+          {sample.z.rbegin(), sample.z.rend()}, {sample.target.rbegin(), sample.target.rend()}, sample.cost, loss};
+      if (loss.is_hinge()) check(sample.best() == reversed.best(), "equal problems have equal intercepts");
+      check_close(sample.best(), reversed.best(), 1e-14, "equal problems have equal intercepts");
     }
-    Sample reversed{{sample.z.rbegin(), sample.z.rend()}, {sample.y.rbegin(), sample.y.rend()}, sample.cost};
-    check(sample.best() == reversed.best(), "equal problems have equal intercepts");
+  }
+}
+
+/// One row of the cost 1e12 and two of 1e-3, at the places where w = 1e-6 puts X = [0, -1e6, -2e6]: the small ones count too.
+void tiny_costs_count_beside_huge_ones() {
+  const Sample hinge{{0.0, -1.0, -2.0}, {1.0, -1.0, -1.0}, {1e12, 1e-3, 1e-3}, kHinge};  // breakpoints 1, 0, 1
+  check(hinge.best() == 1.0, "left of 1 the cost of 1e12 counts, right of it those of 1e-3");
+  const Sample wide{{0.0, -2.0, -4.0}, {1.0, -1.0, -1.0}, {1e12, 1e-3, 1e-3}, kHinge};  // breakpoints 1, 1, 3
+  check(wide.best() == 1.0, "a slope of 1e-3 is none beside 1e12, but it is not zero");
+  const Sample below{{0.0, std::nextafter(-2.0, 0.0), -4.0}, {1.0, -1.0, -1.0}, {1e12, 1e-3, 1e-3}, kHinge};  // 1, 1 - 2^-53, 3
+  check(below.best() == 1.0, "nor is it where it comes in two steps");
+  const Sample apart{{0.0, -3.0, -4.0}, {1.0, -1.0, -1.0}, {1e12, 1e-3, 1e-3}, kHinge};  // breakpoints 1, 2, 3
+  check(apart.best() == 1.5, "between 1 and 2 there is no loss, to the right there is");
+  const Sample squared{{0.0, -1.0, -2.0}, {1.0, -1.0, -1.0}, {1e12, 1e-3, 1e-3}, kSquared};
+  check_close(squared.best(), 1.0, 1e-12, "the squared hinge likewise");
+}
+
+void no_number_among_the_breakpoints() {
+  for (const Loss loss : {kHinge, kSquared}) {
+    for (const double bad : {static_cast<double>(NAN), HUGE_VAL, -HUGE_VAL}) {
+      Rng rng = make_rng(7);
+      Sample sample = random_sample(rng, loss, 40, false, false);
+      sample.z[17] = bad;
+      check(std::isnan(sample.best()), "b is no number either");
+    }
   }
 }
 
@@ -80,7 +162,11 @@ void order_of_rows_is_nothing() {
 
 int main() {
   return run_all({{"no breakpoint is better", no_breakpoint_is_better},
+                  {"the derivative of the squared hinge changes sign", derivative_of_the_squared_hinge_changes_sign},
+                  {"tied breakpoints of the squared hinge", tied_breakpoints_of_the_squared_hinge},
                   {"middle of a flat minimum", middle_of_a_flat_minimum},
                   {"one class", one_class},
-                  {"the order of rows is nothing", order_of_rows_is_nothing}});
+                  {"the order of rows is nothing", order_of_rows_is_nothing},
+                  {"tiny costs count beside huge ones", tiny_costs_count_beside_huge_ones},
+                  {"no number among the breakpoints", no_number_among_the_breakpoints}});
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// Margins at both ends of a line, and |w + k (v - w)|^2 / 2 = quadratic in k.
 struct Line {
-  std::vector<std::int8_t> y;
+  std::vector<double> target;
   std::vector<double> cost;
   std::vector<double> at_w;
   std::vector<double> at_v;
@@ -24,12 +24,12 @@ struct Line {
   /// phi, but for 1/2 |w|^2
   double phi(double k) const {
     double sum = slope * k + 0.5 * curvature * k * k;
-    for (std::size_t i = 0; i < y.size(); ++i) sum += cost[i] * std::max(0.0, 1.0 - (at_w[i] + k * (at_v[i] - at_w[i])));
+    for (std::size_t i = 0; i < target.size(); ++i) sum += cost[i] * std::max(0.0, 1.0 - (at_w[i] + k * (at_v[i] - at_w[i])));
     return sum;
   }
 
   double search() const {
-    const Problem problem(y, cost, false);
+    const Problem problem(target, cost, Loss::Kind::hinge, false);
     LineSearch line_search;
     line_search(problem, at_w, at_v, slope, curvature);
     return line_search(problem, at_w, at_v, slope, curvature);  // again, with what the first search has left behind
@@ -41,7 +41,7 @@ Line random_line(std::uint64_t seed) {
   Line line;
   const std::int64_t m = 1 + rng.below(200);
   for (std::int64_t i = 0; i < m; ++i) {
-    line.y.push_back(rng.below(2) == 0 ? 1 : -1);
+    line.target.push_back(rng.below(2) == 0 ? 1.0 : -1.0);
     line.cost.push_back(0.1 + rng.uniform());
     // Halves: many rows lie exactly on the margin, stay where they are, or meet it at the same place.
     const auto draw = [&] { return seed % 2 ? 4.0 * rng.uniform() - 1.0 : 0.5 * static_cast<double>(rng.below(9)) - 1.0; };
@@ -65,7 +65,7 @@ void no_place_is_better() {
     for (const double other : {0.0, 0.9 * k, 0.999 * k, 1.001 * k, 1.1 * k, k + 1e-3, k + 1.0}) {
       check(lowest <= line.phi(other) + 1e-10 * (1.0 + std::abs(lowest)), where + ": phi is smallest at k");
     }
-    for (std::size_t i = 0; i < line.y.size(); ++i) {
+    for (std::size_t i = 0; i < line.target.size(); ++i) {
       const double at = (1.0 - line.at_w[i]) / (line.at_v[i] - line.at_w[i]);
       if (!(at >= 0.0 && std::isfinite(at))) continue;
       check(lowest <= line.phi(at) + 1e-10 * (1.0 + std::abs(lowest)), where + ": no jump is a better place");

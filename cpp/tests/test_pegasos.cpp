@@ -25,17 +25,17 @@ void with_every_option(F&& f) {
                                    .weighted = seed % 3 == 0,
                                    .C = seed % 5 == 0 ? 10.0 : 0.3});
               const Problem problem = toy.problem();
-              const ToyCsr<float, std::int64_t, std::int32_t> csr(toy);
+              const ToyCsr<float, std::int64_t> csr(toy);
               Pegasos run(problem, toy.options.d, {k, sampling, projection, advance, bias, output, seed % 4 == 0}, Order{},
                           make_rng(seed));
               Poll poll = never();
               for (int epoch = 0; epoch < 10; ++epoch) {
                 check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
               }
-              std::vector<double> w(static_cast<std::size_t>(toy.options.d) + 1);
-              std::vector<double> a(toy.y.size());
-              run.point(w, a);
-              f(toy, problem, run, w, a);
+              Point point(problem.size(), toy.options.d);
+              run.point(problem, point);
+              check(point.b == run.b, "b is that of the run");
+              f(toy, problem, run, point.w, point.multipliers);
             }
           }
         }
@@ -54,7 +54,7 @@ void multipliers_follow_the_weights() {
   with_every_option([](const Toy& toy, const Problem&, const Pegasos& run, const auto& w, const auto& a) {
     if (run.t == 0) return;  // one row at its own best b never has a loss: the random start is still there
     const auto expected = toy.combine(a);
-    for (std::size_t j = 0; j < w.size(); ++j) check_close(w[j], expected[j], 1e-9, "w = sum a_i y_i x_i");
+    for (std::size_t j = 0; j < w.size(); ++j) check_close(w[j], expected[j], 1e-9, "w = sum a_i t_i x_i");
     for (const double multiplier : a) check(multiplier >= -1e-12, "multipliers are not negative");
   });
 }
@@ -71,16 +71,17 @@ void exact_intercept_balances() {
     double balance = 0.0;
     double total = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      balance += a[i] * toy.y[i];
+      balance += a[i] * toy.target[i];
       total += a[i];
     }
-    check_close(balance, 0.0, 1e-12 * (1.0 + total), "with all rows a step, sum a_i y_i = 0");
+    check_close(balance, 0.0, 1e-12 * (1.0 + total), "with all rows a step, sum a_i t_i = 0");
   });
 }
 
 void one_row_a_step_by_the_book() {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Toy toy(seed, {.weighted = seed % 2 == 0, .C = 2.0});
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Loss loss = seed % 4 < 2 ? Loss::Kind::hinge : Loss::Kind::squared_hinge;
+    const Toy toy(seed, {.loss = loss, .weighted = seed % 2 == 0, .C = 2.0});
     const Problem problem = toy.problem();
     Pegasos run(problem, toy.options.d, {}, Order{}, make_rng(seed));
     Rng rng = make_rng(seed);
@@ -91,11 +92,12 @@ void one_row_a_step_by_the_book() {
       run.run_epoch(toy.rows(), problem, poll);
       for (const std::int64_t i : draws(toy.options.m, toy.options.m, rng)) {
         t += 1;
-        const double label = toy.y[static_cast<std::size_t>(i)];
-        const bool loss = label * toy.dot(i, w) < 1.0;
+        const double target = toy.target[static_cast<std::size_t>(i)];
+        const double slack = std::max(0.0, 1.0 - target * toy.dot(i, w));
+        const double slope = toy.options.loss.is_hinge() ? (slack > 0.0 ? 1.0 : 0.0) : 2.0 * slack;
         for (double& x : w) x *= 1.0 - 1.0 / t;
-        for (std::int64_t j = 0; loss && j < toy.options.d; ++j) {
-          w[static_cast<std::size_t>(j)] += problem.relative_weight(i) * label * toy.at(i, j) / (problem.lambda * t);
+        for (std::int64_t j = 0; j < toy.options.d; ++j) {
+          w[static_cast<std::size_t>(j)] += problem.relative_weight(i) * slope * target * toy.at(i, j) / (problem.lambda * t);
         }
         const double norm = std::sqrt(squared_norm(w));
         const double radius = 1.0 / std::sqrt(problem.lambda);

@@ -9,7 +9,7 @@ using namespace hinge::test;
 
 namespace {
 
-static_assert(Rows<DenseRows<float>> && Rows<CsrRows<double, std::int32_t, std::int64_t>>);
+static_assert(Rows<DenseRows<float>> && Rows<CsrRows<double, std::int32_t>>);
 
 std::vector<double> some_weights(std::int64_t d, Rng& rng) {
   std::vector<double> w(static_cast<std::size_t>(d) + 1);
@@ -84,7 +84,7 @@ void types_agree_to_the_bit() {
   Rng rng = make_rng(4);
   const Toy toy(5, {.m = 8, .d = 23, .rho = 1.0});
   const auto w = some_weights(23, rng);
-  const ToyCsr<double, std::int64_t, std::int64_t> wide(toy);
+  const ToyCsr<double, std::int64_t> wide(toy);
   const auto expected = wide.rows();
   in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
     if (layout.starts_with("dense")) return;

@@ -51,16 +51,15 @@ void after_every_epoch(Presentation presentation, F&& f) {
                          .weighted = seed % 3 == 0,
                          .C = seed % 4 == 0 ? 10.0 : 0.5});
     const Problem problem = toy.problem();
-    const ToyCsr<double, std::int32_t, std::int32_t> csr(toy);
+    const ToyCsr<double, std::int32_t> csr(toy);
     const auto rows = csr.rows();
     Sgd run(problem, toy.options.d, presentation, Order{}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 1; epoch <= 20; ++epoch) {
       check(run.run_epoch(rows, problem, poll), "an epoch that nobody stops is finished");
-      std::vector<double> w(static_cast<std::size_t>(toy.options.d) + 1);
-      std::vector<double> a(toy.y.size());
-      run.point(problem, w, a);
-      f(toy, problem, run, w, a);
+      Point point(problem.size(), toy.options.d);
+      run.point(problem, point);
+      f(toy, problem, run, point.w, point.multipliers);
     }
   }
 }
@@ -71,8 +70,19 @@ void lower_bound_is_a_dual_value() {
       for (std::size_t k = 0; k < a.size(); ++k) {
         check(a[k] >= 0.0 && a[k] <= toy.cost[k] * (1.0 + 1e-14), "C_k I_k / T_eff lies inside the box");
       }
-      check_close(run.dual_estimate(problem), toy.dual_value(a), 1e-10, "L^T = D rebuilt from the counts");
+      check_close(run.estimate(problem)->dual, toy.dual_value(a), 1e-10, "L^T = D rebuilt from the counts");
     });
+  }
+}
+
+void estimates_are_offered_where_all_rows_are_visited() {
+  const Toy toy(1, {});
+  Poll poll = never();
+  for (const auto presentation : {Presentation::random, Presentation::single, Presentation::multiple}) {
+    Sgd run(toy.problem(), toy.options.d, presentation, Order{}, make_rng(1));
+    check(!run.estimate(toy.problem()), "nothing is known before the first epoch");
+    run.run_epoch(toy.rows(), toy.problem(), poll);
+    check(run.estimate(toy.problem()).has_value() == (presentation != Presentation::random), "SGD-r has no estimate");
   }
 }
 
@@ -114,6 +124,7 @@ int main() {
   return run_all({{"Proposition 3 equals repetition", proposition_3},
                   {"extreme values", extreme_values},
                   {"the lower bound is a dual value", lower_bound_is_a_dual_value},
+                  {"estimates are offered where all rows are visited", estimates_are_offered_where_all_rows_are_visited},
                   {"the tracked norm is the norm", tracked_norm_is_the_norm},
                   {"rebuilt is the same", rebuilt_is_the_same},
                   {"multiplicities", multiplicities}});

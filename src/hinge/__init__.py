@@ -1,32 +1,32 @@
 """Support vector machines by stochastic subgradient methods, every model with a duality-gap certificate."""
 
-from hinge.certificate import Certificate, Point
-from hinge.linear import LinearSVC
-from hinge.online import OnlineSVC
-from hinge.order import Blocks, Permutation
-from hinge.outcome import Progress, Record
-from hinge.problem import Problem
-from hinge.search import EtaSearch, search_eta
-from hinge.solve import Solution, solve
+from hinge.certificate import Certificate, verify
+from hinge.estimators import LinearSVC, OnlineSVC
+from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
     MPU,
     OCAS,
     SGDQN,
-    BestOf,
     CuttingPlane,
     Norma,
     Online,
     Pegasos,
+    Point,
+    Run,
     SGDm,
     SGDr,
     SGDs,
     SvmSGD,
+    Traits,
     Zhang,
 )
-from hinge.verify import verify
+from hinge.training import BestOf, EtaSearch, Record, Solution, search_eta, solve
 
 __version__ = "0.1.0"
+
+#: The older name of what a callback sees.
+Progress = Record
 
 __all__ = [
     "DCD",
@@ -48,11 +48,13 @@ __all__ = [
     "Problem",
     "Progress",
     "Record",
+    "Run",
     "SGDm",
     "SGDr",
     "SGDs",
     "Solution",
     "SvmSGD",
+    "Traits",
     "Zhang",
     "search_eta",
     "solve",

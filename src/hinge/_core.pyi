@@ -1,5 +1,5 @@
 """
-Native core of hinge: rows, objective and solvers. Use the hinge package instead.
+Native core of hinge: rows, problems, evaluation and solvers. Use the hinge package instead.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,9 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
+def checksum(array: NDArray[numpy.generic]) -> int:
+    """A number that changes with any bit of a one-dimensional array."""
 
 class Rows:
     """
@@ -25,45 +28,42 @@ class Rows:
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
 
-    @overload
-    @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
+    def part(self, positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
+        """The rows at these positions; a part of a part is a part."""
 
-    @overload
-    @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
-
-    @overload
-    @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
-
-    @overload
-    @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_features: int) -> Rows: ...
-
-    def select(self, kept: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, rho: float) -> Rows:
-        """
-        The rows listed in `kept` (all if None), each with the constant feature rho appended.
-        """
+    def with_constant(self, rho: float) -> Rows:
+        """The rows with the constant feature rho appended."""
 
     def column_squares(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """sum_i x_ij^2 of every column, without the constant feature."""
 
+    def fingerprint(self) -> int:
+        """A number that tells these rows from others."""
+
     def __len__(self) -> int: ...
+
+    @property
+    def layout(self) -> str:
+        """"dense" or "csr": they sum in different orders."""
+
+    def entries(self, i: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        (columns, values) that row i stores, in their order, without the constant feature.
+        """
 
     @property
     def n_features(self) -> int:
@@ -73,9 +73,9 @@ class Rows:
     def squared_norms(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """|[x, rho]|^2 of every row (a copy)."""
 
-    def decision(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    def decision(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
-        w.x_i + b for every row and every row of `weights` (n_features + 1 columns).
+        w.x_i + b for every row and every row of `weights` (n_features columns); the constant feature does not count.
         """
 
     def dot(self, i: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
@@ -84,10 +84,17 @@ class Rows:
     def add(self, i: int, scale: float, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """w += scale * [x_i, rho], in place"""
 
-class Problem:
-    """Rows, labels in {-1, +1} and costs C_i > 0 of one binary problem."""
+class Loss(enum.Enum):
+    hinge = 0
 
-    def __init__(self, rows: Rows, y: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], free_intercept: bool) -> None: ...
+    squared_hinge = 1
+
+class Problem:
+    """
+    Rows, targets in {-1, +1}, costs C_i > 0 and the loss of one binary problem.
+    """
+
+    def __init__(self, rows: Rows, target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, free_intercept: bool) -> None: ...
 
     @property
     def rows(self) -> Rows: ...
@@ -95,49 +102,56 @@ class Problem:
     @property
     def total_cost(self) -> float: ...
 
-class StopFlag:
-    """Asks every run that shares it to stop."""
+class StopToken:
+    """Asks every run that shares it to stop: at once, or from a time on."""
 
     def __init__(self) -> None: ...
 
-    def set(self) -> None: ...
+    def stop(self) -> None: ...
 
-    def __bool__(self) -> bool: ...
+    def set_deadline(self, seconds_from_now: float) -> None: ...
+
+    @property
+    def stop_requested(self) -> bool: ...
+
+    @property
+    def past_deadline(self) -> bool: ...
 
 class PollBase:
     pass
 
 class Poll(PollBase):
-    """
-    How a native loop learns that it should stop: Ctrl-C, a deadline or the flag.
-    """
+    """How a native loop learns that it should stop. One per thread."""
 
-    def __init__(self, flag: StopFlag) -> None: ...
+    def __init__(self, token: StopToken, signals: bool = False, overtime: bool = False) -> None:
+        """
+        `signals`: run Python's signal handlers on the way, only in the main thread. `overtime`: the deadline does not count.
+        """
 
-    def set_deadline(self, seconds_from_now: float) -> None: ...
+    def __call__(self, work: int = 0) -> bool:
+        """
+        For a loop in Python: whether to stop, after reading `work` values since the last call.
+        """
 
     @property
     def stopped(self) -> bool:
         """A native loop was told to stop."""
 
-    @property
-    def past_deadline(self) -> bool: ...
+    def raise_error(self) -> None:
+        """Raise what a signal handler has raised inside native code, if any."""
 
-    def take_error(self) -> BaseException | None:
-        """What a signal handler raised, once, or None."""
-
-def primal(problem: Problem, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, b: float | None = None) -> tuple[float, float, float] | None:
+def primal(problem: Problem, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], b: float | None, poll: PollBase, n_threads: int = 1) -> tuple[float, float, float] | None:
     """
     (P rounded up, what it was raised by, b), or None when stopped. A free b is the best one unless given.
     """
 
-def dual(problem: Problem, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+def dual(problem: Problem, multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, n_threads: int = 1) -> tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
     """
     (D rounded down, what it was lowered by, feasible multipliers, w(a)), or None when stopped.
     """
 
-def best_intercept(z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], y: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-    """The minimiser over b of sum_i c_i max(0, 1 - y_i (z_i + b))."""
+def best_intercept(z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss) -> float:
+    """The minimiser over b of sum_i C_i loss(1 - t_i (z_i + b))."""
 
 def margin_errors(P: float, lambda_: float, q: float, l: int) -> int:
     """Proposition 3: margin errors in l presentations of one row."""
@@ -170,13 +184,19 @@ class Presentation(enum.Enum):
     multiple = 2
 
 class Sgd:
-    """SGD-r, SGD-s or SGD-m at work."""
+    """SGD-r, SGD-s or SGD-m at work: (problem, presentation, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: Presentation, arg2: Order, arg3: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -184,22 +204,25 @@ class Sgd:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
-
-    def estimate(self) -> tuple[float, float]: ...
-
 class Dcd:
-    """Dual coordinate descent at work."""
+    """
+    Dual coordinate descent at work: (problem, shrinking, polish, kappa, order, rng)
+    """
 
     def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: Order, arg5: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -207,21 +230,25 @@ class Dcd:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    def estimate(self) -> tuple[float, float]: ...
-
 class Mpu:
-    """The margin perceptron with unlearning at work."""
+    """
+    The margin perceptron with unlearning at work: (problem, N, order, rng)
+    """
 
     def __init__(self, arg0: Problem, arg1: int, arg2: Order, arg3: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -229,12 +256,8 @@ class Mpu:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def multipliers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    def estimate(self) -> tuple[float, float]: ...
 
 class Sampling(enum.Enum):
     iid = 0
@@ -259,12 +282,18 @@ class PegasosOptions:
     def __init__(self, k: int, sampling: Sampling, projection: bool, advance_without_loss: bool, bias: Bias, output: Output, random_start: bool) -> None: ...
 
 class Pegasos:
-    """Pegasos at work."""
+    """Pegasos at work: (problem, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: PegasosOptions, arg2: Order, arg3: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -273,11 +302,8 @@ class Pegasos:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class GradientOptions:
     def __init__(self, sampling: Sampling, projection: bool, output: Output) -> None: ...
@@ -293,13 +319,19 @@ class ConstantRate:
     def __init__(self, arg: float, /) -> None: ...
 
 class Norma:
-    """Norma at work."""
+    """Norma at work: (problem, rate, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: NormaRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -307,20 +339,23 @@ class Norma:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
-
 class Zhang:
-    """Zhang's method at work."""
+    """Zhang's method at work: (problem, rate, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: ConstantRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -328,27 +363,26 @@ class Zhang:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class OnlineOptions:
     def __init__(self, batch: int, projection: bool, free_intercept: bool, average: bool) -> None: ...
 
-    def __getstate__(self) -> tuple[int, bool, bool, bool]: ...
-
-    def __setstate__(self, arg: tuple[int, bool, bool, bool], /) -> None: ...
-
 class Online:
-    """The online SVM at work on a data set."""
+    """The online SVM at work on a data set: (problem, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: OnlineOptions, arg2: Order, arg3: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -356,11 +390,8 @@ class Online:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class OnlineStream:
     """The online SVM at work on a stream of rows, one model per class."""
@@ -373,21 +404,13 @@ class OnlineStream:
         positive one, a single model class 1.
         """
 
-    def model(self, k: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    def progress(self) -> tuple[int, int]:
+        """(rows taken, steps)"""
+
+    def models(self) -> tuple[int, int, list[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]]:
         """
-        (w, b) of model k; the last entry of w belongs to the constant feature.
+        (rows taken, steps, [(w, b) of every model]); the last entry of w is that of the constant feature.
         """
-
-    @property
-    def n_models(self) -> int: ...
-
-    @property
-    def seen(self) -> int:
-        """Rows taken."""
-
-    @property
-    def t(self) -> int:
-        """Steps."""
 
     def fields(self, k: int) -> dict[str, object]:
         """Everything that model k consists of."""
@@ -397,12 +420,18 @@ class OnlineStream:
     def __setstate__(self, state: tuple[object, ...], /) -> None: ...
 
 class SvmSgd:
-    """Bottou's SvmSgd at work."""
+    """Bottou's SvmSgd at work: (problem, sample_size, output, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -411,20 +440,23 @@ class SvmSgd:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class SvmSgdSingle:
-    """Bottou's SvmSgd at work."""
+    """The same with weights in single precision."""
 
     def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -432,19 +464,22 @@ class SvmSgdSingle:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class SgdQn:
-    """SGD-QN at work."""
+    """SGD-QN at work: (problem, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -453,20 +488,23 @@ class SgdQn:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class SgdQnSingle:
-    """SGD-QN at work."""
+    """The same with weights in single precision."""
 
     def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -474,19 +512,22 @@ class SgdQnSingle:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
 
 class CuttingPlane:
-    """The cutting-plane method at work."""
+    """The cutting-plane method at work: (problem, patience)"""
 
-    def __init__(self, problem: Problem, patience: int) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -495,21 +536,22 @@ class CuttingPlane:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
-
-    def estimate(self) -> tuple[float, float]: ...
 
 class Ocas:
-    """The optimised cutting-plane algorithm at work."""
+    """The optimised cutting-plane algorithm at work: (problem, mu, patience)"""
 
-    def __init__(self, problem: Problem, mu: float, patience: int) -> None: ...
+    def __init__(self, arg0: Problem, arg1: float, arg2: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -518,10 +560,5 @@ class Ocas:
 
     def rebuild(self, poll: PollBase) -> None:
         """
-        After restoring a state of another problem: make it consistent with this one.
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
-
-    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """(w, multipliers)"""
-
-    def estimate(self) -> tuple[float, float]: ...

@@ -1,7 +1,7 @@
 #pragma once
 // The bundle: all planes so far, and the reduced problem that they make,
 //
-//   min_w  1/2 |w|^2 + max_j (b_j - w.a_j)     with the dual     max_beta  b.beta - 1/2 |sum_j beta_j a_j|^2   over the simplex.
+//   min_w  1/2 |w|^2 + max_j (b_j - w.a_j)    with the dual    max_beta  b.beta - 1/2 |sum_j beta_j a_j|^2   over the simplex.
 //
 // w = sum_j beta_j a_j. Its value is a lower bound of P, and it is D at the multipliers a_i = C_i sum_{j: i in S_j} beta_j,
 // which always lie in the box. Plane 0 is that of no rows: R >= 0.

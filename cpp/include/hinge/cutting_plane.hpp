@@ -3,7 +3,7 @@
 //
 // Joachims, "Training Linear SVMs in Linear Time" (KDD 2006): the algorithm of SVM-perf.
 //
-//   1. Find the plane that touches the risk at v: the rows with y_i v.x_i < 1 (planes.hpp).
+//   1. Find the plane that touches the risk at v: the rows with t_i v.x_i < 1 (planes.hpp).
 //   2. Add it to the bundle. Minimise 1/2 |v|^2 + max_j (b_j - v.a_j) for the next v.
 //   3. Drop the planes that 50 solutions in a row have not used.
 //
@@ -16,9 +16,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "hinge/objective.hpp"
 #include "hinge/plane_method.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -45,7 +48,7 @@ struct CuttingPlane : PlaneMethod {
     double loss = 0.0;
     cut.offset = 0.0;
     for (std::int64_t i = 0; i < problem.size(); ++i) {
-      const double margin = problem.y[i] * rows.dot(i, v);
+      const double margin = problem.target[i] * rows.dot(i, v);
       const bool inside = margin < 1.0;
       if (inside) {
         loss += problem.cost[i] * (1.0 - margin);
@@ -63,5 +66,7 @@ struct CuttingPlane : PlaneMethod {
     return true;
   }
 };
+
+static_assert(Solver<CuttingPlane>);
 
 }  // namespace hinge

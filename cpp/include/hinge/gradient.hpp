@@ -3,10 +3,11 @@
 //
 // Kivinen, Smola & Williamson, "Online Learning with Kernels" (2004); Zhang, "Solving Large Scale Linear Prediction
 // Problems Using Stochastic Gradient Descent Algorithms" (ICML 2004); both as compared in the Pegasos paper.
-// Minimises lambda/2 |w|^2 + mean hinge, that is lambda P. Step t = 1, 2, ...:
+// Minimises lambda/2 |w|^2 + mean loss, that is lambda P. Step t = 1, 2, ...:
 //
 //   1. choose a row i
-//   2. w <- (1 - eta_t lambda) w,   and + eta_t s^_i y_i x_i if y_i w.x_i < 1 before    (strict, as in Pegasos)
+//   2. w <- (1 - eta_t lambda) w + eta_t s^_i slope_i t_i x_i,   slope_i the slope of the loss at t_i w.x_i before
+//      (hinge: 1 if that is below 1, strictly, as in Pegasos; its square: 2 (1 - t_i w.x_i) there)
 //   3. w <- min(1, 1/(sqrt(lambda) |w|)) w                                              (optional)
 //
 // Rates: Norma eta_t = p / (lambda sqrt(t)), 0 < p < 1; Zhang eta_t = eta, with eta lambda < 1.
@@ -18,6 +19,8 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "hinge/dual_average.hpp"
 #include "hinge/epoch.hpp"
@@ -25,7 +28,9 @@
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 
 namespace hinge {
 
@@ -77,7 +82,10 @@ struct GradientDescent : PrimalIterate<W> {
   void fields(F&& field) {
     PrimalIterate<W>::fields(field);
     average.fields(field);
+    field("rng", rng);
   }
+
+  void check_restored(const Problem&) const {}
 
   /// On another problem the weights are a start like any other.
   template <Rows X>
@@ -100,21 +108,23 @@ struct GradientDescent : PrimalIterate<W> {
     });
   }
 
-  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
-    this->write_weights(weights);
-    average.write(problem, multipliers);
+  void point(const Problem& problem, Point& out) const {
+    this->write_weights(out.w);
+    average.write(problem, out.multipliers);
   }
+
+  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
 
  private:
   template <Rows X>
   void step(const X& rows, const Problem& problem, std::int64_t i) {
     const double z = this->decision(rows, i);
-    const bool loss = problem.y[i] * z < 1.0;
-    average.visited(i, loss, t);
+    const double slope = problem.loss.slope(Loss::slack(problem.target[i], z));
+    average.visited(i, slope, t);
     const double eta = rate(problem.lambda, ++t);
     const double keep = 1.0 - eta * problem.lambda;
     this->shrink(keep);
-    if (loss) this->add(rows, problem, i, eta * problem.relative_weight(i), keep * z);
+    if (slope != 0.0) this->add(rows, problem, i, eta * problem.relative_weight(i) * slope, keep * z);
     if (options.projection) this->project(problem.total_cost);
     this->record(rng);
   }
@@ -122,5 +132,7 @@ struct GradientDescent : PrimalIterate<W> {
 
 using Norma = GradientDescent<NormaRate>;
 using Zhang = GradientDescent<ConstantRate>;
+
+static_assert(Solver<Norma> && Solver<Zhang>);
 
 }  // namespace hinge

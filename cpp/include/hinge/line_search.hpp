@@ -1,7 +1,7 @@
 #pragma once
 // The exact minimum over k >= 0 of P on the ray from w to v:
 //
-//   phi(k) = 1/2 |w + k (v - w)|^2 + sum_i C_i max(0, 1 - (s_i + k e_i)),    s_i = y_i w.x_i,   e_i = y_i v.x_i - s_i.
+//   phi(k) = 1/2 |w + k (v - w)|^2 + sum_i C_i max(0, 1 - (s_i + k e_i)),    s_i = t_i w.x_i,   e_i = t_i v.x_i - s_i.
 //
 // phi is convex; its slope is piecewise linear: it grows with k at the rate |v - w|^2, and jumps by C_i |e_i| where
 // s_i + k e_i passes through 1. The minimum is where the slope passes through zero. Without the jumps that would be at

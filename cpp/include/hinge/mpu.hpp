@@ -4,7 +4,7 @@
 // Panagiotakopoulos & Tsampouka, "The Margin Perceptron with Unlearning" (ICML 2010).
 //
 // Multipliers are multiples of a step: a_k = h_k I_k with integer counts 0 <= I_k <= N and h_k = C_k / N, N a power of two
-// (so that h_k I_k = C_k exactly at I_k = N). With q_k = |x_k|^2 and p = y_k w.x_k, a visit of row k
+// (so that h_k I_k = C_k exactly at I_k = N). With q_k = |x_k|^2 and p = t_k w.x_k, a visit of row k
 //
 //   learns     if p <= 1 and I_k < N:          counts until p > 1              (a margin of exactly 1 counts as an error)
 //   unlearns   if p > 1 + h_k q_k and I_k > 0: counts until p <= 1 + h_k q_k
@@ -23,9 +23,8 @@
 // whenever the gap of an epoch is within what the step may leave. No accuracy has to be known, and none stops it.
 //
 // The active set. A row at a bound that did not move, and whose margin is farther from 1 than those of the rows that moved
-// in the epoch before were on average, leaves. All rows come back when the gap of the active ones is a tenth of that of all
-// rows, when as many rows as two full epochs have were read, or when none moves; and whenever the caller's check on all
-// rows disagrees.
+// in the epoch before were on average, leaves. All rows come back when the active ones are settled (state.hpp), when as many
+// rows as two full epochs have were read, or when none moves; and whenever the caller's check on all rows disagrees.
 //
 // Outputs: the multipliers, w = w(a) up to rounding, and an estimate of the gap as in dcd.hpp. No intercept, or a penalised
 // one through the rows.
@@ -35,15 +34,19 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
-#include "hinge/objective.hpp"
+#include "hinge/epoch.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 #include "hinge/state.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -55,21 +58,20 @@ struct Mpu {
   std::vector<std::int64_t> counts;  // I_k
   std::vector<double> w;
   ActiveRows active;
-  double width = kInfinity;     // a row at a bound leaves when its margin is farther from 1
-  double gap = kInfinity;       // estimate of the last epoch
-  double full_gap = kInfinity;  // of the last epoch over all rows
-  std::int64_t reduced = 0;     // rows read since then
-  double dual = 0.0;            // D(a), tracked
-  std::int64_t touched = 0;     // rows read
+  double width = kInfinity;  // a row at a bound leaves when its margin is farther from 1
+  double gap = kInfinity;    // estimate of the last epoch
+  std::int64_t reduced = 0;  // rows read since the last epoch over all rows
+  double dual = 0.0;         // D(a), tracked
+  std::int64_t touched = 0;  // rows read
 
   Mpu(const Problem& problem, std::int64_t n_features, std::int64_t n_counts, Order row_order, Rng random)
       : order(row_order),
         rng(random),
         N(n_counts),
         counts(static_cast<std::size_t>(problem.size())),
-        w(static_cast<std::size_t>(n_features) + 1) {
+        w(static_cast<std::size_t>(n_features) + 1),
+        active(problem.size()) {
     check_counts();
-    activate_all();
   }
 
   /// What a saved run consists of.
@@ -81,12 +83,23 @@ struct Mpu {
     field("active", active);
     field("width", width);
     field("gap", gap);
-    field("full_gap", full_gap);
+    field("full_gap", active.full_gap);
     field("reduced", reduced);
     field("dual", dual);
+    field("rng", rng);
   }
 
-  void check_restored(const Problem&) const { check_counts(); }
+  void check_restored(const Problem&) const {
+    check_counts();
+    active.check_restored();
+  }
+
+  void point(const Problem& problem, Point& out) const {
+    out.w = w;
+    for (std::int64_t k = 0; k < problem.size(); ++k) out.multipliers[k] = multiplier(problem, k);
+  }
+
+  std::optional<Estimate> estimate(const Problem&) const { return Estimate{dual + gap, dual}; }
 
   /// All rows come back, and what follows from the counts is computed anew: it may have drifted, or the state may have been
   /// saved on a problem with other costs, labels or rows.
@@ -97,7 +110,7 @@ struct Mpu {
     for (std::int64_t k = 0; k < problem.size(); ++k) {
       if (counts[k] == 0) continue;
       const double a = multiplier(problem, k);
-      rows.add(k, a * problem.y[k], sum);
+      rows.add(k, a * problem.target[k], sum);
       total += a;
       if (poll(rows.stored(k))) return;
     }
@@ -116,19 +129,11 @@ struct Mpu {
     double allowed = 0.0;    // what the step may leave of it
     double violation = 0.0;  // |p - 1|, summed over the rows that moved
     std::int64_t moved = 0;
-    const auto n = static_cast<std::int64_t>(visit.size());
-    for (std::int64_t s = 0; s < n; ++s) {
-      if (s + kPrefetchDistance < n) {
-        const std::int64_t next = visit[s + kPrefetchDistance];
-        rows.prefetch(next);
-        __builtin_prefetch(&counts[next]);
-        __builtin_prefetch(&problem.cost[next]);
-      }
-      const std::int64_t k = visit[s];
-      const double g = problem.y[k] * rows.dot(k, w) - 1.0;
+    const auto visit_row = [&](std::int64_t k) {
+      const double g = problem.target[k] * rows.dot(k, w) - 1.0;
       const double a = multiplier(problem, k);
       const double zone = step(problem, k) * rows.squared_norm(k);
-      share += std::max(0.0, -problem.cost[k] * g) + a * g;
+      share += problem.loss.gap_share(a, g, problem.cost[k]);
       allowed += a * zone;
       ++touched;
       if (const std::int64_t due = counts_due(k, g, zone); due != 0) {
@@ -138,26 +143,19 @@ struct Mpu {
       } else if ((counts[k] == 0 && g > width) || (counts[k] == N && -g > width)) {
         leaving.push_back(k);
       }
-      if (poll(rows.stored(k))) return false;
-    }
-    const bool full = active.size() == counts.size();
+    };
+    if (!each_row(rows, visit, poll, visit_row, counts, problem.cost)) return false;
+    const bool full = active.full();
     active.remove(leaving);
     width = moved > 0 ? violation / static_cast<double>(moved) : 0.0;
     gap = share;
-    return_rows(full, n, moved);
+    return_rows(full, static_cast<std::int64_t>(visit.size()), moved);
     if (share <= allowed) refine();
     return true;
   }
 
-  std::vector<double> multipliers(const Problem& problem) const {
-    std::vector<double> a(counts.size());
-    for (std::int64_t k = 0; k < problem.size(); ++k) a[k] = multiplier(problem, k);
-    return a;
-  }
-
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kSettled = 0.1;
   static constexpr std::int64_t kMostCounts = std::int64_t{1} << 52;  // all counts are exact in float64
 
   double step(const Problem& problem, std::int64_t k) const { return problem.cost[k] / static_cast<double>(N); }
@@ -187,24 +185,24 @@ struct Mpu {
   template <Rows R>
   void move(const R& rows, const Problem& problem, std::int64_t k, double g, std::int64_t due) {
     const double change = step(problem, k) * static_cast<double>(due);
-    rows.add(k, change * problem.y[k], w);
+    rows.add(k, change * problem.target[k], w);
     dual -= change * (g + 0.5 * change * rows.squared_norm(k));
     counts[k] += due;
   }
 
   void activate_all() {
-    active.take_all(static_cast<std::int64_t>(counts.size()));
+    active.take_all();
     width = kInfinity;
   }
 
   void return_rows(bool full, std::int64_t n_visited, std::int64_t moved) {
     if (full) {
-      full_gap = gap;
+      active.full_gap = gap;
       reduced = 0;
       return;
     }
     reduced += n_visited;
-    if (moved == 0 || gap <= kSettled * full_gap || reduced >= 2 * static_cast<std::int64_t>(counts.size())) activate_all();
+    if (moved == 0 || active.settled(gap) || reduced >= 2 * static_cast<std::int64_t>(counts.size())) activate_all();
   }
 
   /// Half the step, the same multipliers.
@@ -214,5 +212,7 @@ struct Mpu {
     for (std::int64_t& count : counts) count *= 2;
   }
 };
+
+static_assert(Solver<Mpu>);
 
 }  // namespace hinge

@@ -9,7 +9,7 @@
 //   3. Add it to the bundle. Minimise 1/2 |v|^2 + max_j (b_j - v.a_j) for the next v, and the lower bound of P.
 //   4. Drop the planes that 50 solutions in a row have not used.
 //
-// The margins y_i w.x_i are kept, so an epoch computes those of v only; margins of points between are combinations. The
+// The margins t_i w.x_i are kept, so an epoch computes those of v only; margins of points between are combinations. The
 // plane is that of the epoch before, but for the rows that come or go.
 //
 // Inputs: rows, problem. Nothing is drawn at random. Outputs: w, the multipliers of the bundle, P and D.
@@ -21,16 +21,18 @@
 #include <vector>
 
 #include "hinge/line_search.hpp"
-#include "hinge/objective.hpp"
 #include "hinge/plane_method.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
 
 struct Ocas : PlaneMethod {
   double mu;
-  std::vector<double> margins;  // y_i w.x_i
+  std::vector<double> margins;  // t_i w.x_i
 
   Ocas(const Problem& problem, std::int64_t n_features, double beyond, std::int64_t keep_unused)
       : PlaneMethod(problem, n_features, keep_unused),
@@ -72,7 +74,7 @@ struct Ocas : PlaneMethod {
   template <Rows R>
   bool find_margins(const R& rows, const Problem& problem, std::span<const double> at, Poll& poll) {
     for (std::int64_t i = 0; i < problem.size(); ++i) {
-      beyond_[i] = problem.y[i] * rows.dot(i, at);
+      beyond_[i] = problem.target[i] * rows.dot(i, at);
       ++touched;
       if (poll(rows.stored(i))) return false;
     }
@@ -122,5 +124,7 @@ struct Ocas : PlaneMethod {
   std::vector<std::uint64_t> target_;  // rows of its plane
   LineSearch search_;
 };
+
+static_assert(Solver<Ocas>);
 
 }  // namespace hinge

@@ -2,37 +2,41 @@
 // Online: the online support vector machine, one row or a small batch at a time.
 //
 // Bagnell, "Notes on efficient online SVM implementation" (2010).
-// Minimises lambda/2 |w|^2 + mean hinge. Step t = 1, 2, ... takes the next k rows, with alpha_t = 1/(lambda t):
+// Minimises lambda/2 |w|^2 + mean loss. Step t = 1, 2, ... takes the next k rows, with alpha_t = 1/(lambda t):
 //
-//   1. violators: those of the k rows with y (w.x + b) < 1                  (strict: a margin of exactly 1 is no loss)
-//   2. w <- (1 - alpha_t lambda) w + alpha_t/k sum over the violators of s_i y_i x_i
+//   1. violators: those of the k rows with t (w.x + b) < 1                  (strict: a margin of exactly 1 is no loss)
+//   2. w <- (1 - alpha_t lambda) w + alpha_t/k sum over the violators of s_i slope_i t_i x_i     (hinge: slope_i = 1)
 //   3. w <- min(1, 1/(sqrt(lambda) |w|)) w                                  (optional)
 //
 // The notes project to a "ball of size sqrt(lambda)"; its radius is 1/sqrt(lambda), as in their line 12. With weights s_i
 // the ball that holds the optimum has the squared radius (mean s_i)/lambda.
 //
 // w stays the same while a batch is collected, so a batch may begin in one chunk of rows and end in another: what is kept of
-// its violators is the sum g of s_i y_i x_i. A batch of one row is added at once.
+// its violators is the sum g of s_i slope_i t_i x_i. A batch of one row is added at once.
 //
-// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += alpha_t/k sum s_i y_i. Nothing
-// shrinks a free b, and its first steps of size 1/lambda would take for ever to come back from: with the projection it is
-// held to |b| <= 1 + |w| max |x_i|, where the best b of any w lies (a median of y_i - w.x_i).
+// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += alpha_t/k sum s_i slope_i t_i.
+// Nothing shrinks a free b, and its first steps of size 1/lambda would take for ever to come back from: with the projection it
+// is held to |b| <= 1 + |w| max |x_i|, where the best b of any w lies (among the t_i - w.x_i).
 //
 // Output: the last iterate, or the average of all.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
 #include "hinge/epoch.hpp"
+#include "hinge/loss.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 #include "hinge/sparse_sum.hpp"
 #include "hinge/state.hpp"
 
@@ -45,10 +49,11 @@ struct OnlineOptions {
   bool average = false;
 };
 
-/// The objective that the rows belong to: its lambda, and the squared radius of a ball that holds its optimum.
-struct Regularisation {
+/// What the rows belong to: lambda, the squared radius of a ball that holds the optimum, and the loss.
+struct Objective {
   double lambda;
   double radius2;
+  Loss loss;
 };
 
 /// The steps, wherever the rows come from.
@@ -60,10 +65,10 @@ struct OnlineSteps : PrimalIterate<> {
 
   // The batch that is being collected:
   std::int64_t waiting = 0;         // its rows so far
-  SparseSum g;                      // sum of s_i y_i x_i over its violators
+  SparseSum g;                      // sum of s_i slope_i t_i x_i over its violators
   double w_g = 0.0;                 // w.g
-  double g_b = 0.0;                 // sum of s_i y_i over its violators
-  Varying<std::int64_t> violators;  // if multipliers are kept: which rows, and s_i
+  double g_b = 0.0;                 // sum of s_i slope_i t_i over its violators
+  Varying<std::int64_t> violators;  // if multipliers are kept: which rows, and s_i slope_i
   Varying<double> violator_weights;
 
   OnlineSteps(std::int64_t m, std::int64_t n_features, OnlineOptions how)
@@ -79,39 +84,38 @@ struct OnlineSteps : PrimalIterate<> {
     field("b_sum", b_sum);
     field("longest2", longest2);
     field("waiting", waiting);
-    field("g", g.sum);
-    field("g_columns", g.columns);
+    g.fields(field);
     field("w_g", w_g);
     field("g_b", g_b);
     field("violators", violators);
     field("violator_weights", violator_weights);
   }
 
-  void check_restored() {
+  void check_restored() const {
     const auto m = static_cast<std::int64_t>(c.size());
     const bool rows = std::all_of(violators.begin(), violators.end(), [&](std::int64_t i) { return 0 <= i && i < m; });
     if (waiting < options.batch && rows && violators.size() == violator_weights.size() && g.consistent()) return;
     throw std::invalid_argument("the unfinished batch is corrupt, or of another batch size");
   }
 
-  /// The next row: number i of `rows`, its label and weight.
+  /// The next row: number i of `rows`, its target and weight.
   template <Rows R>
-  void present(const R& rows, std::int64_t i, double label, double weight, const Regularisation& problem) {
+  void present(const R& rows, std::int64_t i, double target, double weight, const Objective& problem) {
     ++touched;
     if (options.free_intercept) longest2 = std::max(longest2, rows.squared_norm(i));
     const double z = decision(rows, i);
-    const bool loss = label * (z + b) < 1.0;  // 1.
+    const double slope = problem.loss.slope(Loss::slack(target, z + b));  // 1.
     if (options.batch == 1) {
       const double keep = begin_step();
-      const double step = weight * size_of_step(problem);
-      if (loss) {
-        add(rows, i, label, step, keep * z);
-        if (options.free_intercept) b += step * label;
+      if (slope != 0.0) {
+        const double step = weight * size_of_step(problem) * slope;
+        add(rows, i, target, step, keep * z);
+        if (options.free_intercept) b += step * target;
       }
       end_step(problem);
       return;
     }
-    if (loss) hold(rows, i, label, weight, z);
+    if (slope != 0.0) hold(rows, i, target, weight * slope, z);
     if (++waiting < options.batch) return;
     const double keep = begin_step();
     add_batch(keep, size_of_step(problem) / static_cast<double>(options.batch));
@@ -133,7 +137,7 @@ struct OnlineSteps : PrimalIterate<> {
   }
 
  private:
-  double size_of_step(const Regularisation& problem) const { return 1.0 / (problem.lambda * static_cast<double>(t)); }
+  double size_of_step(const Objective& problem) const { return 1.0 / (problem.lambda * static_cast<double>(t)); }
 
   /// 2a. w <- (1 - alpha_t lambda) w; the factor is exactly 0 at t = 1.
   double begin_step() {
@@ -144,8 +148,8 @@ struct OnlineSteps : PrimalIterate<> {
   }
 
   template <Rows R>
-  void hold(const R& rows, std::int64_t i, double label, double weight, double z) {
-    const double signed_weight = weight * label;
+  void hold(const R& rows, std::int64_t i, double target, double weight, double z) {
+    const double signed_weight = weight * target;
     g.add(rows, i, signed_weight);
     w_g += signed_weight * z;
     g_b += signed_weight;
@@ -168,7 +172,7 @@ struct OnlineSteps : PrimalIterate<> {
     }
   }
 
-  void end_step(const Regularisation& problem) {
+  void end_step(const Objective& problem) {
     if (options.projection) {  // 3.
       project(problem.radius2);
       const double most = 1.0 + std::sqrt(std::max(norm2, 0.0) * longest2);
@@ -187,7 +191,21 @@ struct Online : OnlineSteps {
   Online(const Problem& problem, std::int64_t n_features, OnlineOptions how, Order row_order, Rng random)
       : OnlineSteps(problem.size(), n_features, how), order(row_order), rng(random) {}
 
-  void check_restored(const Problem&) { OnlineSteps::check_restored(); }
+  /// What a saved run consists of.
+  template <class F>
+  void fields(F&& field) {
+    OnlineSteps::fields(field);
+    field("rng", rng);
+  }
+
+  void check_restored(const Problem&) const { OnlineSteps::check_restored(); }
+
+  void point(const Problem& problem, Point& out) const {
+    OnlineSteps::point(out.w, out.multipliers);
+    if (problem.free_intercept) out.b = intercept();
+  }
+
+  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
 
   /// The batch of another problem is forgotten.
   template <Rows R>
@@ -202,11 +220,14 @@ struct Online : OnlineSteps {
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     const auto visit = order.of_all(problem.size(), rng, poll);
+    const Objective objective{problem.lambda, problem.total_cost, problem.loss};
     return !visit.empty() && each_row(rows, visit, poll, [&](std::int64_t i) {
-      present(rows, i, problem.y[i], problem.relative_weight(i), {problem.lambda, problem.total_cost});
+      present(rows, i, problem.target[i], problem.relative_weight(i), objective);
     });
   }
 };
+
+static_assert(Solver<Online>);
 
 /// On a stream: rows come in chunks and are not kept. One model per class against the rest, or one for two classes; every
 /// row goes to all of them before the next one, so that they have always seen the same rows.
@@ -215,31 +236,35 @@ struct OnlineStream {
   double rho;               // the constant feature of a penalised intercept
   std::int64_t seen = 0;    // rows
   double weight_sum = 0.0;  // of the rows seen
+  Loss loss;
   std::vector<OnlineSteps> models;
 
-  OnlineStream(std::int64_t n_models, std::int64_t n_features, double lambda_, double constant, OnlineOptions how)
-      : lambda(lambda_), rho(constant), models(static_cast<std::size_t>(n_models), OnlineSteps(0, n_features, how)) {}
+  OnlineStream(std::int64_t n_models, std::int64_t n_features, double lambda_, double constant, OnlineOptions how,
+               Loss which = Loss::Kind::hinge)
+      : lambda(lambda_),
+        rho(constant),
+        loss(which),
+        models(static_cast<std::size_t>(n_models), OnlineSteps(0, n_features, how)) {}
 
   /// The rows of a chunk, those in `visit` in that order: classes[i] and weights[i] > 0 belong to row i. Returns how many
   /// rows were taken: fewer than all when stopped by the poll.
   template <Rows R>
   std::int64_t present(const R& rows, std::span<const std::int64_t> visit, std::span<const std::int64_t> classes,
                        std::span<const double> weights, Poll& poll) {
-    const auto n = static_cast<std::int64_t>(visit.size());
+    const std::int64_t before = seen;
     const auto n_models = static_cast<std::int64_t>(models.size());
-    for (std::int64_t position = 0; position < n; ++position) {
-      if (position + kPrefetchDistance < n) rows.prefetch(visit[position + kPrefetchDistance]);
-      const std::int64_t i = visit[position];
+    const auto step = [&](std::int64_t i) {
       ++seen;
       weight_sum += weights[i];
-      const Regularisation problem{lambda, weight_sum / static_cast<double>(seen) / lambda};
+      const Objective objective{lambda, weight_sum / static_cast<double>(seen) / lambda, loss};
       for (std::int64_t k = 0; k < n_models; ++k) {
         const std::int64_t positive = n_models == 1 ? 1 : k;
-        models[k].present(rows, i, classes[i] == positive ? 1.0 : -1.0, weights[i], problem);
+        models[k].present(rows, i, classes[i] == positive ? 1.0 : -1.0, weights[i], objective);
       }
-      if (poll(n_models * rows.stored(i))) return position + 1;
-    }
-    return n;
+    };
+    const auto stop = [&](std::int64_t work) { return poll(n_models * work); };
+    each_row(rows, visit, stop, step, classes, weights);
+    return seen - before;
   }
 };
 

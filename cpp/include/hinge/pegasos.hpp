@@ -2,19 +2,19 @@
 // Pegasos: primal estimated sub-gradient solver for SVM.
 //
 // Shalev-Shwartz, Singer & Srebro (ICML 2007); Rupnik, "Stochastic subgradient approach for solving linear SVMs".
-// Minimises lambda/2 |w|^2 + mean hinge, that is lambda P. Step t = 1, 2, ...:
+// Minimises lambda/2 |w|^2 + mean loss, that is lambda P. Step t = 1, 2, ...:
 //
 //   1. choose A_t, k rows
-//   2. A_t+ = rows of A_t with y (w.x + b) < 1                       (strict: a margin of exactly 1 is no loss)
-//   3. w <- (1 - 1/t) w + eta_t/k sum over A_t+ of s^_i y_i x_i,   eta_t = 1/(lambda t)
+//   2. A_t+ = rows of A_t with t (w.x + b) < 1                       (strict: a margin of exactly 1 is no loss)
+//   3. w <- (1 - 1/t) w + eta_t/k sum over A_t+ of s^_i slope_i t_i x_i,   eta_t = 1/(lambda t)     (hinge: slope_i = 1)
 //   4. w <- min(1, 1/(sqrt(lambda) |w|)) w                           (optional)
 //
 // A step costs O(non-zeros of A_t) (primal_iterate.hpp). At t = 1 the factor 1 - 1/t is exactly 0: the start is erased,
 // except through the choice of the first violators.
 //
-// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += eta_t/k sum s^_i y_i; or
-// free and exact: b minimises the loss of A_t at each step (a weighted median), and the rows exactly on the margin take
-// the fraction of a violation that makes sum s^_i y_i = 0, which is the subgradient of that minimum.
+// Intercept: none or a constant feature (through the rows); free, by subgradient steps b += eta_t/k sum s^_i slope_i t_i;
+// or free and exact (hinge only): b minimises the loss of A_t at each step (a weighted median), and the rows exactly on the
+// margin take the fraction of a violation that makes sum s^_i t_i = 0, which is the subgradient of that minimum.
 //
 // Outputs: the last iterate, the average of all iterates, or the iterate of a uniformly random step.
 
@@ -22,16 +22,20 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "hinge/intercept.hpp"
-#include "hinge/objective.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -56,6 +60,9 @@ struct Pegasos : PrimalIterate<> {
 
   Pegasos(const Problem& problem, std::int64_t n_features, PegasosOptions how, Order row_order, Rng random)
       : PrimalIterate(problem.size(), n_features, how.output), options(how), order(row_order), rng(random) {
+    if (options.bias == Bias::exact && !problem.loss.is_hinge()) {
+      throw std::invalid_argument("Pegasos: bias=\"exact\" is for the hinge loss only");
+    }
     if (options.random_start) start_in_ball(std::sqrt(problem.total_cost));
   }
 
@@ -64,7 +71,17 @@ struct Pegasos : PrimalIterate<> {
   void fields(F&& field) {
     PrimalIterate::fields(field);
     field("b", b);
+    field("rng", rng);
   }
+
+  void check_restored(const Problem&) const {}
+
+  void point(const Problem& problem, Point& out) const {
+    PrimalIterate::point(out.w, out.multipliers);
+    if (problem.free_intercept) out.b = b;
+  }
+
+  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
 
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
@@ -92,7 +109,7 @@ struct Pegasos : PrimalIterate<> {
   struct Violator {
     std::int64_t row;
     double z;
-    double fraction;  // of its relative weight: 1, or less on the margin of an exact intercept
+    double slope;  // of the loss; on the margin of an exact intercept one between the slopes on either side
   };
 
   std::vector<double> z_;  // scratch of one step
@@ -133,48 +150,48 @@ struct Pegasos : PrimalIterate<> {
       return true;
     }
     for (std::size_t j = 0; j < batch.size(); ++j) {
-      if (problem.y[batch[j]] * (z_[j] + b) < 1.0) violators_.push_back({batch[j], z_[j], 1.0});
+      const double slope = problem.loss.slope(Loss::slack(problem.target[batch[j]], z_[j] + b));
+      if (slope != 0.0) violators_.push_back({batch[j], z_[j], slope});
     }
     return true;
   }
 
   void find_violators_at_best_b(const Problem& problem, std::span<const std::int64_t> batch) {
     std::vector<Breakpoint> points;
-    double positive = 0.0;
     for (std::size_t j = 0; j < batch.size(); ++j) {
-      const double weight = problem.relative_weight(batch[j]);
-      points.push_back({problem.y[batch[j]] - z_[j], weight});
-      if (problem.y[batch[j]] > 0) positive += weight;
+      const double target = problem.target[batch[j]];
+      points.push_back({target - z_[j], problem.relative_weight(batch[j]), target > 0.0});
     }
-    b = best_intercept(points, positive);
-    // 1 - y (z + b), with the sign of the comparison of b with the breakpoint: zero exactly for the rows that b rests on.
-    const auto slack = [&](std::size_t j) { return problem.y[batch[j]] * ((problem.y[batch[j]] - z_[j]) - b); };
-    double imbalance = 0.0;            // sum s^_i y_i over the rows with loss
+    b = best_intercept(points, problem.loss);
+    // 1 - t (z + b), with the sign of the comparison of b with the breakpoint: zero exactly for the rows that b rests on.
+    const auto slack = [&](std::size_t j) { return problem.target[batch[j]] * ((problem.target[batch[j]] - z_[j]) - b); };
+    double imbalance = 0.0;            // sum s^_i t_i over the rows with loss
     double on_margin[2] = {0.0, 0.0};  // weight of the rows exactly on it: negative, positive
     for (std::size_t j = 0; j < batch.size(); ++j) {
       const double weight = problem.relative_weight(batch[j]);
-      if (slack(j) > 0.0) imbalance += problem.y[batch[j]] * weight;
-      if (slack(j) == 0.0) on_margin[problem.y[batch[j]] > 0] += weight;
+      if (slack(j) > 0.0) imbalance += problem.target[batch[j]] * weight;
+      if (slack(j) == 0.0) on_margin[problem.target[batch[j]] > 0.0] += weight;
     }
-    const std::int8_t side = imbalance > 0.0 ? -1 : 1;
-    const double available = on_margin[side > 0];
+    const double side = imbalance > 0.0 ? -1.0 : 1.0;
+    const double available = on_margin[side > 0.0];
     const double fraction = available > 0.0 ? std::min(1.0, std::abs(imbalance) / available) : 0.0;
     for (std::size_t j = 0; j < batch.size(); ++j) {
       if (slack(j) > 0.0) violators_.push_back({batch[j], z_[j], 1.0});
-      if (slack(j) == 0.0 && problem.y[batch[j]] == side && fraction > 0.0) violators_.push_back({batch[j], z_[j], fraction});
+      if (slack(j) == 0.0 && problem.target[batch[j]] == side && fraction > 0.0)
+        violators_.push_back({batch[j], z_[j], fraction});
     }
   }
 
-  /// 3b. w <- w + eta_t/k sum s^_i y_i x_i
+  /// 3b. w <- w + eta_t/k sum s^_i slope_i t_i x_i
   template <Rows R>
   void add_violators(const R& rows, const Problem& problem, double keep, double k) {
     const double eta = 1.0 / (problem.lambda * static_cast<double>(t));
     bool first = true;  // w.x of the first one is known: nothing has been added since
-    for (const auto& [i, z, fraction] : violators_) {
-      const double step = eta / k * (problem.relative_weight(i) * fraction);
+    for (const auto& [i, z, slope] : violators_) {
+      const double step = eta / k * (problem.relative_weight(i) * slope);
       add(rows, problem, i, step, first ? keep * z : decision(rows, i));
       first = false;
-      if (options.bias == Bias::subgradient) b += step * problem.y[i];
+      if (options.bias == Bias::subgradient) b += step * problem.target[i];
     }
   }
 
@@ -189,5 +206,7 @@ struct Pegasos : PrimalIterate<> {
     norm2 = squared_norm(v);
   }
 };
+
+static_assert(Solver<Pegasos>);
 
 }  // namespace hinge

@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
-#include <tuple>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "hinge/bundle.hpp"
 #include "hinge/planes.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 
 namespace hinge {
 
@@ -32,7 +35,7 @@ struct PlaneMethod {
 
   PlaneMethod(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused)
       : patience(keep_unused),
-        bundle(problem.size(), n_features),
+        bundle(problem.size(), checked(n_features)),
         cut(problem.size(), n_features),
         w(static_cast<std::size_t>(n_features) + 1),
         v(w) {}
@@ -47,6 +50,7 @@ struct PlaneMethod {
     field("v", v);
     field("primal", primal);
     field("dual", dual);
+    field("settled", settled);
   }
 
   void check_restored(const Problem& problem) const {
@@ -55,11 +59,11 @@ struct PlaneMethod {
   }
 
   /// (P, D) at hand. A run that can do no more says so by a gap of nothing: only an exact evaluation can tell how good it is.
-  std::tuple<double, double> estimate() const { return {settled ? dual : primal, dual}; }
+  std::optional<Estimate> estimate(const Problem&) const { return Estimate{settled ? dual : primal, dual}; }
 
-  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
-    std::copy(w.begin(), w.end(), weights.begin());
-    bundle.multipliers(problem, multipliers);
+  void point(const Problem& problem, Point& out) const {
+    out.w = w;
+    bundle.multipliers(problem, out.multipliers);
   }
 
  protected:
@@ -84,6 +88,15 @@ struct PlaneMethod {
 
  private:
   static constexpr double kPart = 0.01;  // of the gap that the reduced problem may leave
+  /// A plane of so many features takes 16 MB, and a run may keep hundreds of planes.
+  static constexpr std::int64_t kMostFeatures = 2'000'000;
+
+  static std::int64_t checked(std::int64_t n_features) {
+    if (n_features <= kMostFeatures) return n_features;
+    throw std::invalid_argument("cutting planes are dense: with " + std::to_string(n_features) +
+                                " features each takes 8 bytes a feature, and hundreds may be needed. At most " +
+                                std::to_string(kMostFeatures) + " features are accepted; use solver \"dcd\" or \"mpu\"");
+  }
 };
 
 }  // namespace hinge

@@ -1,11 +1,11 @@
 #pragma once
-// Cutting planes of the risk R(w) = sum_i C_i max(0, 1 - y_i w.x_i).
+// Cutting planes of the risk R(w) = sum_i C_i max(0, 1 - t_i w.x_i).
 //
 // Any set S of rows gives a plane below the risk,
 //
-//   R(w) >= b - w.a    with    a = sum_{i in S} C_i y_i x_i,   b = sum_{i in S} C_i,
+//   R(w) >= b - w.a    with    a = sum_{i in S} C_i t_i x_i,   b = sum_{i in S} C_i,
 //
-// since max(0, t) is at least t and at least 0. It touches the risk at every w whose rows with y_i w.x_i < 1 are S.
+// since max(0, s) is at least s and at least 0. It touches the risk at every w whose rows with t_i w.x_i < 1 are S.
 
 #include <algorithm>
 #include <bit>
@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/epoch.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
@@ -37,7 +38,7 @@ void for_each_row(Bits set, F&& f) {
 
 /// The plane of a set of rows that changes: only rows that come or go are read.
 struct Cut {
-  std::vector<double> a;               // sum C_i y_i x_i
+  std::vector<double> a;               // sum C_i t_i x_i
   std::vector<std::uint64_t> members;  // S
   double offset = 0.0;                 // sum C_i, set by whoever has moved the set
 
@@ -51,7 +52,7 @@ struct Cut {
   /// Row i comes or goes.
   template <Rows R>
   [[gnu::always_inline]] void flip(const R& rows, const Problem& problem, std::int64_t i) {
-    const double step = problem.cost[i] * problem.y[i];
+    const double step = problem.cost[i] * problem.target[i];
     rows.add(i, contains(members, i) ? -step : step, a);
     members[static_cast<std::size_t>(i / 64)] ^= std::uint64_t{1} << (i % 64);
   }
@@ -67,13 +68,10 @@ struct Cut {
       clear();
       changes = changes_to(target);
     }
-    for (std::size_t step = 0; step < changes.size(); ++step) {
-      if (step + kPrefetchDistance < changes.size()) rows.prefetch(changes[step + kPrefetchDistance]);
-      flip(rows, problem, changes[step]);
+    return each_row(rows, changes, poll, [&](std::int64_t i) {
+      flip(rows, problem, i);
       ++touched;
-      if (poll(rows.stored(changes[step]))) return false;
-    }
-    return true;
+    });
   }
 
  private:

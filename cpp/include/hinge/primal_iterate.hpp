@@ -1,12 +1,13 @@
 #pragma once
 // PrimalIterate: the weights of a subgradient method, and the multipliers that follow them.
 //
-// Every method of this family moves by  w <- keep * w + sum step_i y_i x_i, then perhaps back into a ball. With
+// Every method of this family moves by  w <- keep * w + sum step_i t_i x_i, then perhaps back into a ball. With
 //
-//   w = scale * v,   v = sum_i c_i y_i x_i,   c_i >= 0,   |w|^2 tracked,
+//   w = scale * v,   v = sum_i c_i t_i x_i,   c_i >= 0,   |w|^2 tracked,
 //
 // shrinking and projecting cost O(1), and a step the non-zeros of its rows. scale * c are multipliers, not yet clipped to
-// their box; without room for c (m = 0) none are kept. Outputs: the last iterate, the average of all iterates, or the iterate of a uniformly random step.
+// their box; without room for c (m = 0) none are kept. Outputs: the last iterate, the average of all iterates, or the iterate
+// of a uniformly random step.
 //
 // W is the type of the weights: double, or float for half the memory traffic. Sums are in double either way.
 
@@ -16,11 +17,11 @@
 #include <span>
 #include <vector>
 
-#include "hinge/objective.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -81,9 +82,9 @@ struct PrimalIterate {
     return scale * rows.dot(i, v);
   }
 
- protected:
   void write_weights(std::span<double> weights) const { write(v, u, weights); }
 
+ protected:
   /// w <- keep * w. A factor of exactly 0 (the first step of size 1/lambda) erases everything: v begins anew.
   void shrink(double keep) {
     if (keep == 0.0) {
@@ -98,19 +99,19 @@ struct PrimalIterate {
     fold_tiny_scale();
   }
 
-  /// w <- w + step y_i x_i, where w.x_i is `before`.
+  /// w <- w + step t_i x_i, where w.x_i is `before`.
   template <Rows R>
   void add(const R& rows, const Problem& problem, std::int64_t i, double step, double before) {
-    add(rows, i, problem.y[i], step, before);
+    add(rows, i, problem.target[i], step, before);
   }
 
-  /// The same for a row of a given label.
+  /// The same for a row of a given target.
   template <Rows R>
-  void add(const R& rows, std::int64_t i, double label, double step, double before) {
-    norm2 += 2.0 * step * label * before + step * step * rows.squared_norm(i);
+  void add(const R& rows, std::int64_t i, double target, double step, double before) {
+    norm2 += 2.0 * step * target * before + step * step * rows.squared_norm(i);
     const double change = step / scale;
-    rows.add(i, change * label, v);
-    if (output == Output::average) rows.add(i, change * label * scale_sum, u);
+    rows.add(i, change * target, v);
+    if (output == Output::average) rows.add(i, change * target * scale_sum, u);
     if (c.empty()) return;
     c[i] += change;
     if (output == Output::average) e[i] += change * scale_sum;
@@ -145,7 +146,7 @@ struct PrimalIterate {
     std::fill(sum.begin(), sum.end(), V{0});
     for (std::int64_t i = 0; i < problem.size(); ++i) {
       if (coefficients[i] == 0.0) continue;
-      rows.add(i, coefficients[i] * problem.y[i], sum);
+      rows.add(i, coefficients[i] * problem.target[i], sum);
       if (poll(rows.stored(i))) return;
     }
   }

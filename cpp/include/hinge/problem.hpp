@@ -1,43 +1,31 @@
 #pragma once
-// Problem: labels and costs of the kept rows of one binary problem.
+// Problem: targets, costs and loss of the rows of one binary problem.
 //
-//   primal   P(w, b) = 1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))
-//   dual     D(a)    = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2,   0 <= a_i <= C_i,   and sum_i a_i y_i = 0 if b is free
-//   lambda = 1 / sum_i C_i links to the papers' lambda/2 |w|^2 + mean hinge.
+//   primal   P(w, b) = 1/2 |w|^2 + sum_i C_i loss(s_i),    s_i = 1 - t_i (w.x_i + b),   t_i = -1 or +1
+//   dual     D(a)    = sum_i dual_term(a_i) - 1/2 |sum_i a_i t_i x_i|^2,   0 <= a_i <= box_i,   and sum_i a_i t_i = 0 if b is free
+//   lambda = 1 / sum_i C_i links to the papers' lambda/2 |w|^2 + mean loss.
 //
-// Without a free intercept b = 0 here: a penalised one is the constant feature of the rows.
+// Without a free intercept b = 0 here: a penalised one is the constant feature of the rows. loss.hpp has the losses.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 
+#include "hinge/loss.hpp"
+#include "hinge/sums.hpp"
+
 namespace hinge {
 
-/// Compensated sum (Neumaier): the error is about one rounding of the result.
-class Sum {
- public:
-  void add(double x) {
-    const double next = high_ + x;
-    low_ += std::abs(high_) >= std::abs(x) ? (high_ - next) + x : (x - next) + high_;
-    high_ = next;
-  }
-  double value() const { return high_ + low_; }
-
- private:
-  double high_ = 0.0;
-  double low_ = 0.0;
-};
-
 struct Problem {
-  std::span<const std::int8_t> y;  // -1 or +1
+  std::span<const double> target;  // -1 or +1
   std::span<const double> cost;    // C_i > 0
+  Loss loss;
   bool free_intercept = false;
   double total_cost = 0.0;  // sum_i C_i
   double lambda = 0.0;      // 1 / total_cost
 
-  Problem(std::span<const std::int8_t> labels, std::span<const double> costs, bool free)
-      : y(labels), cost(costs), free_intercept(free) {
+  Problem(std::span<const double> targets, std::span<const double> costs, Loss which, bool free)
+      : target(targets), cost(costs), loss(which), free_intercept(free) {
     const auto [low, high] = std::minmax_element(cost.begin(), cost.end());
     Sum total;
     for (const double c : cost) total.add(c);
@@ -46,9 +34,10 @@ struct Problem {
     lambda = 1.0 / total_cost;
   }
 
-  std::int64_t size() const { return static_cast<std::int64_t>(y.size()); }
+  std::int64_t size() const { return static_cast<std::int64_t>(target.size()); }
   /// s^_i = m s_i / sum s
   double relative_weight(std::int64_t i) const { return static_cast<double>(size()) * cost[i] / total_cost; }
+  double box(std::int64_t i) const { return loss.box(cost[i]); }
 };
 
 }  // namespace hinge

@@ -2,7 +2,7 @@
 // Rows: the training rows, read in place.
 //
 // A linear solver needs four things of row i: its dot product with a weight vector, adding a multiple of it to a weight
-// vector, its squared norm, and how many values it stores. Two layouts offer them: DenseRows (C-contiguous) and CsrRows.
+// vector, its squared norm, and how many values it stores (`product` is the dot product without the constant feature). Two layouts offer them: DenseRows (C-contiguous) and CsrRows.
 //
 // Every row is seen in the augmented space [x, rho] (rho = 0: no constant feature), so a weight vector has
 // n_features + 1 entries, the last one belonging to the constant feature. Rows of zero weight are left out by `kept`,
@@ -28,8 +28,10 @@ concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w
   { rows.size() } -> std::same_as<std::int64_t>;
   { rows.n_features() } -> std::same_as<std::int64_t>;
   { rows.stored(i) } -> std::same_as<std::int64_t>;
+  { rows.total_stored() } -> std::same_as<std::int64_t>;
   { rows.squared_norm(i) } -> std::same_as<double>;
   { rows.dot(i, w) } -> std::same_as<double>;
+  { rows.product(i, w.data()) } -> std::same_as<double>;
   rows.add(i, s, v);
   rows.prefetch(i);
   rows.for_each(i, [](std::int64_t, double) {});
@@ -54,9 +56,15 @@ struct DenseRows : RowView {
   const T* values = nullptr;
 
   std::int64_t stored(std::int64_t) const { return n_columns; }
+  std::int64_t total_stored() const { return n_kept * n_columns; }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
+    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const {
+    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  }
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
@@ -71,7 +79,7 @@ struct DenseRows : RowView {
 
  private:
   template <class W>
-  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
+  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w) const {
     const T* x = values + row(i) * n_columns;
     std::array<double, 8> sum{};
     std::int64_t j = 0;
@@ -79,7 +87,7 @@ struct DenseRows : RowView {
       for (std::int64_t k = 0; k < 8; ++k) sum[k] += static_cast<double>(x[j + k]) * w[j + k];
     }
     for (std::int64_t k = 0; j < n_columns; ++j, ++k) sum[k] += static_cast<double>(x[j]) * w[j];
-    return (((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]))) + rho * w[n_columns];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
   }
 
   template <class W>
@@ -90,19 +98,30 @@ struct DenseRows : RowView {
   }
 };
 
-template <class T, class Index, class Pointer>
+template <class T, class Index>
 struct CsrRows : RowView {
   const T* values = nullptr;
   const Index* indices = nullptr;
-  const Pointer* indptr = nullptr;
+  const std::int64_t* indptr = nullptr;
 
   std::int64_t stored(std::int64_t i) const {
     const std::int64_t r = row(i);
-    return static_cast<std::int64_t>(indptr[r + 1]) - static_cast<std::int64_t>(indptr[r]);
+    return indptr[r + 1] - indptr[r];
+  }
+  std::int64_t total_stored() const {
+    if (kept == nullptr) return n_kept > 0 ? indptr[n_kept] - indptr[0] : 0;
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < n_kept; ++i) total += stored(i);
+    return total;
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
+    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const {
+    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  }
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
@@ -125,7 +144,7 @@ struct CsrRows : RowView {
 
  private:
   template <class W>
-  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
+  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w) const {
     const std::int64_t r = row(i);
     std::int64_t p = indptr[r];
     const std::int64_t end = indptr[r + 1];
@@ -139,7 +158,7 @@ struct CsrRows : RowView {
     if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
     if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
     if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
-    return ((s0 + s1) + (s2 + s3)) + rho * w[n_columns];
+    return (s0 + s1) + (s2 + s3);
   }
 
   template <class W>

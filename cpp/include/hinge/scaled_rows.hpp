@@ -20,10 +20,13 @@ struct ScaledRows {
   std::int64_t size() const { return plain.size(); }
   std::int64_t n_features() const { return plain.n_features(); }
   std::int64_t stored(std::int64_t i) const { return plain.stored(i); }
+  std::int64_t total_stored() const { return plain.total_stored(); }
   double factor(std::int64_t i) const { return factors.empty() ? 1.0 : factors[i]; }
 
   /// In this order f_i^2 alone, which may overflow for a tiny row, never appears.
   double squared_norm(std::int64_t i) const { return factor(i) * (factor(i) * plain.squared_norm(i)) + rho * rho; }
+
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return factor(i) * plain.product(i, w); }
 
   [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
     return factor(i) * plain.dot(i, w) + rho * w.back();

@@ -3,7 +3,7 @@
 //
 // Panagiotakopoulos & Tsampouka, "The Stochastic Gradient Descent for the Primal L1-SVM Optimization Revisited".
 //
-// With eta_t = 1/(t+1) and w_t = a_t / (lambda t), a step on row k (y_k the row times its label) is
+// With eta_t = 1/(t+1) and w_t = a_t / (lambda t), a step on row k (y_k the row times its target) is
 //
 //   a_{t+1} = a_t + y_k   if a_t . y_k <= lambda t   (a margin error; equality counts, it makes t = 0 work),   else a_t.
 //
@@ -21,15 +21,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "hinge/epoch.hpp"
-#include "hinge/objective.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -74,7 +76,10 @@ struct Sgd {
     field("M", M);
     field("r", r);
     field("loss", loss);
+    field("rng", rng);
   }
+
+  void check_restored(const Problem&) const {}
 
   /// For a state saved on a problem with other costs, labels or rows: what follows from the counts, computed anew.
   template <Rows R>
@@ -84,7 +89,7 @@ struct Sgd {
     for (std::int64_t k = 0; k < problem.size(); ++k) {
       if (counts[k] == 0) continue;
       const auto count = static_cast<double>(counts[k]);
-      rows.add(k, count * problem.relative_weight(k) * problem.y[k], a);
+      rows.add(k, count * problem.relative_weight(k) * problem.target[k], a);
       M += problem.cost[k] * count;
       if (poll(rows.stored(k))) return;
     }
@@ -110,16 +115,20 @@ struct Sgd {
     });
   }
 
-  /// J and L^T, from quantities at hand.
-  double primal_estimate(const Problem& problem) const { return half_norm2(problem) + loss; }
-  double dual_estimate(const Problem& problem) const { return M / T_eff() - half_norm2(problem); }
+  /// J and L^T, from quantities at hand. SGD-r does not visit all rows in an epoch, and cannot tell.
+  std::optional<Estimate> estimate(const Problem& problem) const {
+    if (presentation == Presentation::random || t == 0) return std::nullopt;
+    const double half = half_norm2(problem);
+    return Estimate{half + loss, M / T_eff() - half};
+  }
 
   /// w = a_t / (lambda t), and a_k = C_k I_k / T_eff (inside the box after complete epochs of SGD-s and SGD-m).
-  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
+  void point(const Problem& problem, Point& out) const {
     if (t == 0) return;
-    for (std::size_t j = 0; j < a.size(); ++j) weights[j] = a[j] / threshold(problem);
-    for (std::size_t k = 0; k < counts.size(); ++k)
-      multipliers[k] = problem.cost[k] * (static_cast<double>(counts[k]) / T_eff());
+    for (std::size_t j = 0; j < a.size(); ++j) out.w[j] = a[j] / threshold(problem);
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      out.multipliers[k] = problem.cost[k] * (static_cast<double>(counts[k]) / T_eff());
+    }
   }
 
  private:
@@ -132,16 +141,16 @@ struct Sgd {
 
   template <Rows R>
   void present(const R& rows, const Problem& problem, std::int64_t k, std::int64_t l) {
-    const double label = problem.y[k];
+    const double target = problem.target[k];
     const double weight = problem.relative_weight(k);
     const double q = rows.squared_norm(k);
-    const double p = label * rows.dot(k, a);
+    const double p = target * rows.dot(k, a);
     const double theta = threshold(problem);
     if (p <= theta) loss += problem.cost[k] * (t > 0 ? 1.0 - p / theta : 1.0);
     const std::int64_t errors = margin_errors(p - theta, problem.lambda, weight * q, l);
     if (errors > 0) {
       const double change = static_cast<double>(errors) * weight;
-      rows.add(k, change * label, a);
+      rows.add(k, change * target, a);
       r += 2.0 * change * p + change * change * q;
       counts[k] += errors;
       M += problem.cost[k] * static_cast<double>(errors);
@@ -149,5 +158,7 @@ struct Sgd {
     t += l;
   }
 };
+
+static_assert(Solver<Sgd>);
 
 }  // namespace hinge

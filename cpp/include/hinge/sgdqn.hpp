@@ -5,7 +5,7 @@
 // "SGDQN is Less Careful than Expected" (JMLR 2010). Minimises lambda/2 |w|^2 + mean hinge, that is lambda P. B is
 // diagonal, 1/lambda at first. Step t = 0, 1, ... on row i:
 //
-//   1. w <- w + s^_i y_i B x_i / (t + t_0)                                if y_i w.x_i < 1
+//   1. w <- w + s^_i t_i B x_i / (t + t_0)                                if t_i w.x_i < 1
 //   2. every `skip` steps: w <- w - skip/(t + t_0) lambda B w            (the regulariser, at a sixteenth of the cost of 1)
 //   3. at the step after: the curvature seen by it, h_j = (change of the gradient)_j / (change of w)_j, clipped to
 //      [lambda, 100 lambda]. If step 1 lifted the margin over 1 that is lambda + s^_i x_ij / (change of w_j) where x_ij is
@@ -24,7 +24,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -33,7 +33,9 @@
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/rng.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/solver.hpp"
 
 namespace hinge {
 
@@ -70,6 +72,7 @@ struct SgdQn {
     field("skip", skip);
     field("count", count);
     field("watching", watching);
+    field("rng", rng);
   }
 
   void check_restored(const Problem&) const {
@@ -95,10 +98,12 @@ struct SgdQn {
     });
   }
 
-  void point(const Problem& problem, std::span<double> weights, std::span<double> multipliers) const {
-    std::copy(w.begin(), w.end(), weights.begin());
-    average.write(problem, multipliers);
+  void point(const Problem& problem, Point& out) const {
+    std::copy(w.begin(), w.end(), out.w.begin());
+    average.write(problem, out.multipliers);
   }
+
+  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
 
  private:
   static constexpr double kMost = 100.0;
@@ -122,16 +127,16 @@ struct SgdQn {
 
   template <Rows R>
   void step(const R& rows, const Problem& problem, std::int64_t i) {
-    const double label = problem.y[i];
+    const double target = problem.target[i];
     const double now = static_cast<double>(t) + t0;
-    const bool loss = label * rows.dot(i, w) < 1.0;
-    average.visited(i, loss, t);
+    const bool loss = target * rows.dot(i, w) < 1.0;
+    average.visited(i, loss ? 1.0 : 0.0, t);
     if (loss) {
       const double size = problem.relative_weight(i) / (problem.lambda * now);
-      rows.for_each(i, [&](std::int64_t j, double x) { w[j] = static_cast<W>(w[j] + size * label * x / r[j]); });
+      rows.for_each(i, [&](std::int64_t j, double x) { w[j] = static_cast<W>(w[j] + size * target * x / r[j]); });
     }
     if (watching != 0) {
-      if (loss && label * rows.dot(i, w) >= 1.0) learn_curvature(rows, i, now);
+      if (loss && target * rows.dot(i, w) >= 1.0) learn_curvature(rows, i, now);
       watching = 0;
     }
     if (--count <= 0) {
@@ -158,5 +163,7 @@ struct SgdQn {
     });
   }
 };
+
+static_assert(Solver<SgdQn<double>> && Solver<SgdQn<float>>);
 
 }  // namespace hinge

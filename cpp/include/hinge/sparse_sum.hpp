@@ -18,6 +18,17 @@ struct SparseSum {
 
   explicit SparseSum(std::size_t width) : sum(width), here_(width) {}
 
+  /// The names that a saved run knows them by. Whoever visits them may have replaced them.
+  template <class F>
+  void fields(F&& field) {
+    field("g", sum);
+    field("g_columns", columns);
+    std::fill(here_.begin(), here_.end(), 0);
+    for (const std::int64_t j : columns) {
+      if (exists(j)) here_[j] = 1;
+    }
+  }
+
   /// sum <- sum + factor x_i
   template <Rows R>
   void add(const R& rows, std::int64_t i, double factor) {
@@ -47,21 +58,23 @@ struct SparseSum {
     columns.clear();
   }
 
-  /// After columns and sum were restored: whether they fit each other.
-  bool consistent() {
-    std::fill(here_.begin(), here_.end(), 0);
+  /// Whether columns and sum, perhaps restored, fit each other.
+  bool consistent() const {
+    std::vector<std::uint8_t> listed(here_.size());
     for (const std::int64_t j : columns) {
-      if (j < 0 || j >= static_cast<std::int64_t>(here_.size()) || here_[j]) return false;
-      here_[j] = 1;
+      if (!exists(j) || listed[j]) return false;
+      listed[j] = 1;
     }
     for (std::size_t j = 0; j < sum.size(); ++j) {
-      if (sum[j] != 0.0 && !here_[j]) return false;
+      if (sum[j] != 0.0 && !listed[j]) return false;
     }
     return true;
   }
 
  private:
   std::vector<std::uint8_t> here_;  // whether a column is listed
+
+  bool exists(std::int64_t j) const { return 0 <= j && j < static_cast<std::int64_t>(here_.size()); }
 
   void note(std::int64_t j) {
     if (here_[j]) return;

@@ -2,7 +2,9 @@
 // Fields of a solver's state that are more than numbers and arrays of a known length.
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace hinge {
@@ -13,14 +15,18 @@ struct Varying : std::vector<T> {
   using std::vector<T>::vector;
 };
 
-/// The rows at work, ascending; a solver that shrinks leaves the others out for a while.
-struct ActiveRows : std::vector<std::int64_t> {
-  using std::vector<std::int64_t>::vector;
+/// The rows at work, ascending. A solver that shrinks leaves the others out for a while, on a guess: all come back when those
+/// at work are settled, and whenever the solver has a reason of its own.
+struct ActiveRows : Varying<std::int64_t> {
+  double full_gap = std::numeric_limits<double>::infinity();  // estimated gap of the last epoch over all rows
 
-  void take_all(std::int64_t m) {
-    resize(static_cast<std::size_t>(m));
+  explicit ActiveRows(std::int64_t m) : leaves_(static_cast<std::size_t>(m)) { take_all(); }
+
+  bool full() const { return size() == leaves_.size(); }
+
+  void take_all() {
+    resize(leaves_.size());
     std::iota(begin(), end(), std::int64_t{0});
-    leaves_.resize(size());
   }
 
   /// Marks instead of a sort: most rows may leave at once.
@@ -30,8 +36,23 @@ struct ActiveRows : std::vector<std::int64_t> {
     for (const std::int64_t i : leaving) leaves_[static_cast<std::size_t>(i)] = false;
   }
 
+  /// Whether a tenth of the gap of all rows is left among those at work: more of it may by now be among the others.
+  bool settled(double gap) const { return gap <= kSettled * full_gap; }
+
+  void check_restored() const {
+    std::int64_t previous = -1;
+    for (const std::int64_t i : *this) {
+      if (i <= previous || i >= static_cast<std::int64_t>(leaves_.size())) {
+        throw std::invalid_argument("saved state: active rows out of order or range");
+      }
+      previous = i;
+    }
+  }
+
  private:
-  std::vector<char> leaves_;  // all false between calls
+  static constexpr double kSettled = 0.1;
+
+  std::vector<char> leaves_;  // one for each row of the problem; all false between calls
 };
 
 }  // namespace hinge

@@ -1,12 +1,45 @@
 #pragma once
-// Sums over long arrays, fast and in an order that is part of the contract: term j goes to accumulator j mod 8, and the
-// accumulators are added as a balanced tree. The NumPy twins add in the same order and agree to the bit.
+// Sums, in an order that is part of the contract: the NumPy twins add in the same order and agree to the bit.
+//
+// `Sum` is compensated: for certificates. `interleaved_sum` is fast: term j goes to accumulator j mod 8, and the accumulators
+// are added as a balanced tree.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <span>
 
 namespace hinge {
+
+/// u, the unit roundoff of float64.
+inline constexpr double kRoundoff = 0x1.0p-53;
+
+/// Compensated sum (Neumaier). docs/certificate.md, "Compensated sums", derives `hidden_error`.
+class Sum {
+ public:
+  void add(double x) {
+    const double next = high_ + x;
+    low_ += std::abs(high_) >= std::abs(x) ? (high_ - next) + x : (x - next) + high_;
+    high_ = next;
+  }
+  void merge(const Sum& other) {
+    add(other.high_);
+    low_ += other.low_;
+  }
+  void subtract(const Sum& other) {
+    add(-other.high_);
+    low_ -= other.low_;
+  }
+  double value() const { return high_ + low_; }
+
+  /// |value - exact| <= u |value| + hidden_error(n) * (sum of the |terms|), for n terms other than zero, merged from any number of
+  /// parts up to a million.
+  static double hidden_error(double n) { return 2.0 * (n * kRoundoff) * (n * kRoundoff); }
+
+ private:
+  double high_ = 0.0;
+  double low_ = 0.0;
+};
 
 /// term(0) + ... + term(n - 1)
 template <class F>
@@ -23,5 +56,20 @@ template <class F>
 inline double dot(std::span<const double> x, std::span<const double> y) {
   return interleaved_sum(x.size(), [x, y](std::size_t j) { return x[j] * y[j]; });
 }
+
+namespace detail {
+
+template <class W>
+double squared_norm_of(std::span<const W> w) {
+  Sum sum;
+  for (const double x : w) sum.add(x * x);
+  return sum.value();
+}
+
+}  // namespace detail
+
+/// |w|^2, compensated.
+inline double squared_norm(std::span<const double> w) { return detail::squared_norm_of(w); }
+inline double squared_norm(std::span<const float> w) { return detail::squared_norm_of(w); }
 
 }  // namespace hinge

@@ -1,7 +1,7 @@
 #pragma once
 // SvmSgd: stochastic gradient descent with Bottou's schedule.
 //
-// Bottou, "Stochastic gradient descent examples", version 2 of svmsgd. Minimises lambda/2 |w|^2 + mean hinge, that is
+// Bottou, "Stochastic gradient descent examples", version 2 of svmsgd. Minimises lambda/2 |w|^2 + mean loss, that is
 // lambda P, by the steps of gradient.hpp in complete epochs, with
 //
 //   eta_t = eta_0 / (1 + lambda eta_0 t) = 1 / (lambda (t + t_0)),   t_0 = 1 / (lambda eta_0),   t = 0, 1, ...
@@ -17,7 +17,6 @@
 #include <stdexcept>
 
 #include "hinge/gradient.hpp"
-#include "hinge/objective.hpp"
 
 namespace hinge {
 
@@ -76,7 +75,7 @@ struct SvmSgd : GradientDescent<BottouRate, W> {
         if (candidate > largest(problem) || !(candidate > 0.0)) break;
         double cost = 0.0;
         if (!try_eta0(rows, problem, sample, candidate, cost, poll)) return false;
-        if (!(cost < lowest)) break;
+        if (!(cost < lowest) && std::isfinite(lowest)) break;
         best = candidate;
         lowest = cost;
       }
@@ -96,12 +95,13 @@ struct SvmSgd : GradientDescent<BottouRate, W> {
     this->touched += 2 * static_cast<std::int64_t>(sample.size());
     double loss = 0.0;
     for (const std::int64_t i : sample) {
-      const double hinge = 1.0 - problem.y[i] * trial.decision(rows, i);
-      if (hinge > 0.0) loss += problem.relative_weight(i) * hinge;
+      loss += problem.relative_weight(i) * problem.loss.value(Loss::slack(problem.target[i], trial.decision(rows, i)));
     }
     cost = 0.5 * problem.lambda * trial.norm2 + loss / static_cast<double>(sample.size());
     return true;
   }
 };
+
+static_assert(Solver<SvmSgd<double>> && Solver<SvmSgd<float>>);
 
 }  // namespace hinge

@@ -51,13 +51,12 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
 }
 
 /// `n_stored` is the length of `values` and of `indices`; `indptr` has n_rows + 1 entries.
-template <class T, class Index, class Pointer, class Stop = Never>
-std::optional<Fault> validate_csr(const T* values, const Index* indices, const Pointer* indptr, std::int64_t n_stored,
+template <class T, class Index, class Stop = Never>
+std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t n_stored,
                                   std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms, Stop&& stop = {}) {
   if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
   for (std::int64_t i = 0; i < n_rows; ++i) {  // before any entry is believed
-    if (indptr[i + 1] < indptr[i] || static_cast<std::int64_t>(indptr[i + 1]) > n_stored)
-      return Fault{Fault::Kind::indptr, i, -1};
+    if (indptr[i + 1] < indptr[i] || indptr[i + 1] > n_stored) return Fault{Fault::Kind::indptr, i, -1};
   }
   std::vector<std::int64_t> last_row_with;  // per column; only made when a row is not sorted
   for (std::int64_t i = 0; i < n_rows; ++i) {

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from hinge.solvers.best_of import BestOf
+from typing import Any
+
+from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, Solver, State, Traits, as_run
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.mpu import MPU
 from hinge.solvers.norma import Norma, Zhang
 from hinge.solvers.online import Online
 from hinge.solvers.pegasos import Pegasos
-from hinge.solvers.protocol import Configuration, Solver
 from hinge.solvers.sgd import SGDm, SGDr, SGDs
 from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
@@ -18,25 +19,32 @@ __all__ = [
     "MPU",
     "OCAS",
     "SGDQN",
-    "BestOf",
+    "SOLVERS",
+    "Composite",
     "Configuration",
     "CuttingPlane",
     "Norma",
     "Online",
     "Pegasos",
+    "Point",
+    "Run",
     "SGDm",
     "SGDr",
     "SGDs",
+    "Setup",
     "Solver",
+    "State",
     "SvmSGD",
+    "Traits",
     "Zhang",
+    "as_run",
     "as_solver",
     "solver_names",
+    "supporting",
 ]
 
-# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
-_BY_NAME: dict[str, Solver] = {
-    "auto": DCD(),
+#: The registry: every algorithm by name, with its default options.
+SOLVERS: dict[str, Solver] = {
     "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
@@ -51,19 +59,33 @@ _BY_NAME: dict[str, Solver] = {
     "svmsgd": SvmSGD(),
     "zhang": Zhang(),
 }
+# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
+_AUTO = SOLVERS["dcd"]
 
 
 def solver_names() -> list[str]:
     """The names that ``solver=`` accepts."""
-    return sorted(_BY_NAME)
+    return sorted(["auto", *SOLVERS])
 
 
-def as_solver(solver: Solver | str) -> Solver:
+def supporting(trait: str, value: str) -> str:
+    """The names of the solvers whose trait (``losses``, ``intercepts``) lists this value, for messages."""
+    return ", ".join(repr(name) for name, solver in SOLVERS.items() if value in getattr(solver.traits, trait))
+
+
+def as_solver(solver: Any) -> Any:
     """Turn a name into its default configuration; configurations pass through."""
-    if isinstance(solver, str) and solver in _BY_NAME:
-        return _BY_NAME[solver]
-    if isinstance(solver, str | type) or not (hasattr(solver, "start") or hasattr(solver, "train")):
+    if isinstance(solver, str) and solver == "auto":
+        return _AUTO
+    if isinstance(solver, str) and solver in SOLVERS:
+        return SOLVERS[solver]
+    if isinstance(solver, str | type) or not (isinstance(solver, Composite) or hasattr(solver, "start")):
         raise ValueError(
             f"Unknown solver {solver!r}: choose one of {solver_names()}, or a configuration such as Pegasos(k=100)."
+        )
+    if not isinstance(solver, Composite) and not isinstance(getattr(solver, "traits", None), Traits):
+        raise TypeError(
+            f"{type(solver).__name__} does not declare what it supports: give it an attribute `traits`, for example "
+            "hinge.Traits(intercepts=('none', 'penalized'))."
         )
     return solver

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import ClassVar
+from numbers import Real
+from typing import Any
 
-from hinge import _core
-from hinge.order import Order
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun
+from hinge import checks
+from hinge.problem import Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver
 
 
 @dataclass(frozen=True)
-class CuttingPlane(Configuration):
+class CuttingPlane(NativeSolver):
     """Cutting planes with one slack variable, the method of SVM-perf. Deterministic; an epoch adds one plane.
 
     The rows with ``y_i w.x_i < 1`` at the current w give a plane ``b - w.a`` that touches the risk
@@ -45,18 +45,17 @@ class CuttingPlane(Configuration):
 
     keep_unused: int = 50
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-    default_order: ClassVar[Order | None] = None
-    comparison: ClassVar[float] = 1.0  # the estimates are the values, but for rounding
-
     def __post_init__(self) -> None:
-        if not (isinstance(self.keep_unused, Integral) and self.keep_unused >= 1):
-            raise ValueError(f"keep_unused must be an integer of at least 1, got {self.keep_unused!r}.")
+        checks.whole("keep_unused", self.keep_unused)
 
-    def start(
-        self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll
-    ) -> CuttingPlaneRun:
-        return CuttingPlaneRun(_core.CuttingPlane(problem.native, int(self.keep_unused)), poll)
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports. Its estimates are the values, but for rounding."""
+        return Traits(comparison=1.0)
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        return core.CuttingPlane(problem.native, int(self.keep_unused))
 
 
 @dataclass(frozen=True)
@@ -98,13 +97,6 @@ class OCAS(CuttingPlane):
         if not (isinstance(self.mu, Real) and 0 < self.mu <= 1):
             raise ValueError(f"mu must lie above 0 and not above 1, got {self.mu!r}.")
 
-    def start(
-        self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll
-    ) -> CuttingPlaneRun:
-        return CuttingPlaneRun(_core.Ocas(problem.native, float(self.mu), int(self.keep_unused)), poll)
-
-
-class CuttingPlaneRun(NativeRun):
-    def estimate(self) -> tuple[float, float]:
-        primal, dual = self._native.estimate()
-        return primal, dual
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        return core.Ocas(problem.native, float(self.mu), int(self.keep_unused))

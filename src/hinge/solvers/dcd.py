@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from hinge import _core
-from hinge.certificate import Point
-from hinge.order import Blocks, Order
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun, State
+from hinge.problem import Blocks, Problem
+from hinge.solvers.contract import Setup, State, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
 
 # Rows too few for it to pay to leave some out.
 _FEW = 1000
 
 
 @dataclass(frozen=True)
-class DCD(Configuration):
+class DCD(NativeSolver):
     """Dual coordinate descent with shrinking; the default.
 
-    One multiplier at a time is set to its best value, ``a_i <- clip(a_i - g / |x_i|^2, 0, C_i)`` with
-    ``g = y_i (w.x_i + b) - 1``. Rows that seem settled at a bound are left out until a check on all rows says
-    otherwise; the final check is always on all rows. A free intercept is the multiplier of ``sum_i a_i y_i = 0`` in
+    One multiplier at a time is set to its best value, ``a_i <- clip(a_i - g / q_i, 0, C_i)``. For the hinge loss
+    ``g = t_i (w.x_i + b) - 1`` and ``q_i = |x_i|^2``; the squared hinge adds ``a_i / (2 C_i)`` to g and ``1 / (2 C_i)``
+    to q, and has no upper bound. Rows that seem settled at a bound are left out until a check on all rows says
+    otherwise; the final check is always on all rows. A free intercept is the multiplier of ``sum_i a_i t_i = 0`` in
     the method of multipliers.
 
     Parameters
@@ -49,24 +48,33 @@ class DCD(Configuration):
     shrinking: bool = True
     polish: bool = True
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "free", "penalized")
-    default_order: ClassVar[Order | None] = Blocks()
-    refines_tiny: ClassVar[bool] = True  # linear convergence: stagnation is near
+    forgets: ClassVar[State] = {"summit": 0.0}
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> DCDRun:
-        native = _core.Dcd(
-            problem.native,
-            self.shrinking and problem.m > _FEW,
-            self.polish,
-            _penalty(problem),
-            (order or self.default_order or Blocks()).native(),
-            _core.Rng(list(stream)),
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports. It converges linearly in the end, so tiny problems are worth refining."""
+        return Traits(
+            losses=("hinge", "squared_hinge"),
+            intercepts=("none", "free", "penalized"),
+            order=Blocks(),
+            refines_tiny=True,
+            rebuilds=True,
         )
-        return DCDRun(native, poll)
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        return core.Dcd(
+            problem.native,
+            bool(self.shrinking) and problem.m > _FEW,
+            bool(self.polish),
+            _penalty(problem),
+            order_of(core, setup),
+            rng_of(core, setup),
+        )
 
 
 def _penalty(problem: Problem) -> float:
-    """kappa of the method of multipliers: b moves by kappa times the change of sum_i a_i y_i.
+    """kappa of the method of multipliers: b moves by kappa times the change of sum_i a_i t_i.
 
     A constant feature of 3 % of the rows' mean squared norm is small enough not to slow the steps down, and large
     enough for b to follow. The second term lets b move where the rows are tiny: all multipliers together move it by 1.
@@ -74,19 +82,3 @@ def _penalty(problem: Problem) -> float:
     if problem.intercept.kind != "free":
         return 0.0
     return 0.03 * float(problem.rows.squared_norms.mean()) + 1.0 / problem.native.total_cost
-
-
-class DCDRun(NativeRun):
-    def point(self) -> Point:
-        return Point(self._native.multipliers())
-
-    def estimate(self) -> tuple[float, float]:
-        primal, dual = self._native.estimate()
-        return primal, dual
-
-    def restore(self, state: State, *, same_problem: bool) -> None:
-        super().restore(state if same_problem else {**state, "summit": 0.0}, same_problem=same_problem)
-
-    def not_yet(self) -> None:
-        """Shrinking was wrong, or w has drifted, or it is not done yet: all rows come back, w is computed anew."""
-        self._native.rebuild(self._poll)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
-from hinge import _core
-from hinge.certificate import Point
-from hinge.order import Blocks, Order
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun
+from hinge import checks
+from hinge.problem import Blocks, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
 
 # The first step may move a margin by this much.
 _FIRST_ZONE = 10.0
@@ -22,7 +20,7 @@ _MOST_COUNTS = 2.0**52
 
 
 @dataclass(frozen=True)
-class MPU(Configuration):
+class MPU(NativeSolver):
     """Margin perceptron with unlearning.
 
     Multipliers are multiples of a step, ``a_k = I_k C_k / N`` with integer counts ``0 <= I_k <= N``. A row whose margin
@@ -52,22 +50,20 @@ class MPU(Configuration):
 
     delta: float | None = None
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-    default_order: ClassVar[Order | None] = Blocks()
-
     def __post_init__(self) -> None:
-        if self.delta is not None and not (isinstance(self.delta, Real) and 0 < self.delta < math.inf):
-            raise ValueError(f"delta must be a positive number or None, got {self.delta!r}.")
+        if self.delta is not None:
+            checks.positive("delta (a number or None)", self.delta)
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> MPURun:
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        return Traits(order=Blocks(), rebuilds=True)
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
         zone = _FIRST_ZONE if self.delta is None else self.delta / (2.0 + self.delta)
-        native = _core.Mpu(
-            problem.native,
-            _first_counts(problem, zone),
-            (order or self.default_order or Blocks()).native(),
-            _core.Rng(list(stream)),
-        )
-        return MPURun(native, poll)
+        counts = _first_counts(problem, zone)
+        return core.Mpu(problem.native, counts, order_of(core, setup), rng_of(core, setup))
 
 
 def _first_counts(problem: Problem, zone: float) -> int:
@@ -78,16 +74,3 @@ def _first_counts(problem: Problem, zone: float) -> int:
     with np.errstate(over="ignore"):
         wanted = float(np.max(problem.cost * problem.rows.squared_norms) / zone)
     return 1 << math.ceil(math.log2(min(max(wanted, 2.0), _MOST_COUNTS)))
-
-
-class MPURun(NativeRun):
-    def point(self) -> Point:
-        return Point(self._native.multipliers())
-
-    def estimate(self) -> tuple[float, float]:
-        primal, dual = self._native.estimate()
-        return primal, dual
-
-    def not_yet(self) -> None:
-        """The active set was wrong, or w has drifted, or it is not done yet: all rows come back, w is computed anew."""
-        self._native.rebuild(self._poll)

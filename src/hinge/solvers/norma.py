@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
-from hinge import _core
-from hinge.order import Order, Permutation
-from hinge.outcome import Options
-from hinge.problem import InterceptKind, Problem
+from hinge import checks
+from hinge.problem import Permutation, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
 from hinge.solvers.pegasos import Sampling
-from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
 
 Output = Literal["last", "average"]
 
 
 @dataclass(frozen=True)
-class _Gradient(Configuration):
-    """One row a step: ``w <- (1 - eta_t lambda) w``, and ``+ eta_t y_i x_i`` if ``y_i w.x_i < 1``."""
+class _Gradient(NativeSolver):
+    """One row a step: ``w <- (1 - eta_t lambda) w``, and ``+ eta_t t_i x_i`` (hinge) if ``t_i w.x_i < 1``."""
 
     sampling: Sampling = "iid"
     projection: bool = False
     output: Output = "last"
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-
     def __post_init__(self) -> None:
-        expect_choice(self, sampling=Sampling, output=Output)
+        checks.choice("sampling", self.sampling, get_args(Sampling))
+        checks.choice("output", self.output, get_args(Output))
 
     @property
-    def default_order(self) -> Order | None:
-        """Only sampling in epochs has an order."""
-        return Permutation() if self.sampling == "epoch" else None
+    def traits(self) -> Traits:
+        """What the solver supports. Only sampling in epochs has an order."""
+        return Traits(order=Permutation() if self.sampling == "epoch" else None)
 
-    def _options(self) -> _core.GradientOptions:
-        return _core.GradientOptions(
-            getattr(_core.Sampling, self.sampling), self.projection, getattr(_core.Output, self.output)
-        )
+    def _options(self, core: Any) -> Any:
+        sampling, output = getattr(core.Sampling, self.sampling), getattr(core.Output, self.output)
+        return core.GradientOptions(sampling, bool(self.projection), output)
 
 
 @dataclass(frozen=True)
@@ -77,37 +74,27 @@ class Norma(_Gradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.horizon is not None and not (isinstance(self.horizon, Integral) and self.horizon >= 1):
-            raise ValueError(f"horizon must be an integer of at least 1, or None, got {self.horizon!r}.")
+        if self.horizon is not None:
+            checks.whole("horizon (or None)", self.horizon)
 
-    @property
-    def p(self) -> float:
-        """The factor of the step size."""
-        if self.horizon is None:
-            raise ValueError("p depends on the number of steps: give horizon, or let a run choose it.")
-        return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(self.horizon))
+    @staticmethod
+    def p(steps: int) -> float:
+        """The factor of the step size that is best for so many steps."""
+        return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(steps))
 
-    def tailored(self, problem: Problem, options: Options) -> Norma:
-        """The horizon of this run, unless it was given."""
-        return self if self.horizon is not None else replace(self, horizon=options.max_iter * problem.m)
-
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> GradientRun:
-        native = _core.Norma(
-            problem.native,
-            _core.NormaRate(self.p),
-            self._options(),
-            (order or Permutation()).native(),
-            _core.Rng(list(stream)),
-        )
-        return GradientRun(native, poll)
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        rate = core.NormaRate(self.p(setup.max_iter * problem.m if self.horizon is None else self.horizon))
+        options = self._options(core)
+        return core.Norma(problem.native, rate, options, order_of(core, setup), rng_of(core, setup))
 
 
 @dataclass(frozen=True)
 class Zhang(_Gradient):
     """A constant step size eta.
 
-    It converges to a neighbourhood of the optimum that shrinks with eta, the sooner the larger eta is; the right eta
-    depends on the data, on C and on the number of steps. `hinge.search_eta` tries several.
+    It converges to a neighbourhood of the optimum. A smaller eta ends closer to the optimum but takes longer; the right
+    one depends on the data, on C and on the number of steps. `hinge.search_eta` tries several.
 
     Parameters
     ----------
@@ -138,24 +125,19 @@ class Zhang(_Gradient):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.eta, Real) and 0 < float(self.eta) < math.inf):
-            raise ValueError(f"eta must be a positive number, got {self.eta!r}.")
+        checks.positive("eta", self.eta)
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> GradientRun:
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports. With a small enough eta the squared hinge too, whose slope grows with the slack."""
+        return dataclasses.replace(super().traits, losses=("hinge", "squared_hinge"))
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
         if self.eta * problem.lambda_ >= 1.0:
             raise ValueError(
                 f"eta={self.eta:g} is too large: a step would turn w around. "
                 f"Choose eta below 1/lambda = sum of C_i = {1.0 / problem.lambda_:g}, much below."
             )
-        native = _core.Zhang(
-            problem.native,
-            _core.ConstantRate(float(self.eta)),
-            self._options(),
-            (order or Permutation()).native(),
-            _core.Rng(list(stream)),
-        )
-        return GradientRun(native, poll)
-
-
-class GradientRun(NativeRun):
-    """A subgradient method at work."""
+        rate, options = core.ConstantRate(float(self.eta)), self._options(core)
+        return core.Zhang(problem.native, rate, options, order_of(core, setup), rng_of(core, setup))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import ClassVar, Literal
+from typing import Any, get_args
 
-from hinge import _core
-from hinge.order import Order, Permutation
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
-
-Output = Literal["last", "average"]
+from hinge import checks
+from hinge.problem import Permutation, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
+from hinge.solvers.norma import Output
 
 
 @dataclass(frozen=True)
-class Online(Configuration):
+class Online(NativeSolver):
     """Subgradient steps of size ``1 / (lambda t)`` on one row, or on the averaged gradient of a small batch.
 
     Step t takes the next `batch` rows, those of them with ``y (w.x + b) < 1``, and sets
@@ -54,31 +52,29 @@ class Online(Configuration):
     output: Output = "last"
     unit_norm: bool = False
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "free", "penalized")
-    default_order: ClassVar[Order | None] = Permutation()
-
     def __post_init__(self) -> None:
-        if not (isinstance(self.batch, Integral) and self.batch >= 1):
-            raise ValueError(f"batch must be an integer of at least 1, got {self.batch!r}.")
-        expect_choice(self, output=Output)
+        checks.whole("batch", self.batch)
+        checks.choice("output", self.output, get_args(Output))
         if self.unit_norm:
             raise ValueError(
                 "unit_norm=True would train on other rows than those that the certificate is about. "
                 "Scale X itself, for example with sklearn.preprocessing.normalize, or use hinge.OnlineSVC."
             )
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> OnlineRun:
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports. Without the projection the first steps on the squared hinge would explode."""
+        losses = ("hinge", "squared_hinge") if self.projection else ("hinge",)
+        return Traits(losses, ("none", "free", "penalized"), Permutation())
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
         if self.batch > problem.m:
             raise ValueError(f"batch={self.batch}, but there are only {problem.m} rows: choose batch <= {problem.m}.")
-        options = _core.OnlineOptions(
+        options = core.OnlineOptions(
             batch=int(self.batch),
-            projection=self.projection,
+            projection=bool(self.projection),
             free_intercept=problem.intercept.kind == "free",
             average=self.output == "average",
         )
-        native = _core.Online(problem.native, options, (order or Permutation()).native(), _core.Rng(list(stream)))
-        return OnlineRun(native, poll)
-
-
-class OnlineRun(NativeRun):
-    """The online SVM at work."""
+        return core.Online(problem.native, options, order_of(core, setup), rng_of(core, setup))

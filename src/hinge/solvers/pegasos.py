@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import ClassVar, Literal
+from typing import Any, Literal, get_args
 
-from hinge import _core
-from hinge.order import Order, Permutation
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun, expect_choice
+from hinge import checks
+from hinge.problem import Permutation, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
 
 Sampling = Literal["iid", "epoch"]
 Start = Literal["zero", "random"]
@@ -18,7 +17,7 @@ Bias = Literal["subgradient", "exact"]
 
 
 @dataclass(frozen=True)
-class Pegasos(Configuration):
+class Pegasos(NativeSolver):
     """Stochastic subgradient steps of size ``1 / (lambda t)``, and projection onto a ball that holds the optimum.
 
     Step t draws k rows, takes those with ``y (w.x + b) < 1`` and sets
@@ -64,38 +63,41 @@ class Pegasos(Configuration):
     advance_without_loss: bool = True
     bias: Bias = "subgradient"
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "free", "penalized")
-
     def __post_init__(self) -> None:
-        if not (isinstance(self.k, Integral) and self.k >= 1):
-            raise ValueError(f"k must be an integer of at least 1, got {self.k!r}.")
+        checks.whole("k", self.k)
         if self.bias == "exact" and self.k == 1:
             raise ValueError(
                 "bias='exact' fits b to the k rows of a step: with k=1 there is never a loss. Choose a large k."
             )
-        expect_choice(self, sampling=Sampling, start_at=Start, output=Output, bias=Bias)
+        for name, kind in (("sampling", Sampling), ("start_at", Start), ("output", Output), ("bias", Bias)):
+            checks.choice(name, getattr(self, name), get_args(kind))
 
     @property
-    def default_order(self) -> Order | None:
-        """Only sampling in epochs has an order."""
-        return Permutation() if self.sampling == "epoch" else None
+    def traits(self) -> Traits:
+        """What the solver supports. Only sampling in epochs has an order.
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> PegasosRun:
+        The squared hinge needs the projection: without it the first steps, of size 1/lambda on a loss whose slope grows
+        with the slack, explode. Its b is not set exactly.
+        """
+        smooth = self.projection and self.bias != "exact"
+        return Traits(
+            losses=("hinge", "squared_hinge") if smooth else ("hinge",),
+            intercepts=("none", "free", "penalized"),
+            order=Permutation() if self.sampling == "epoch" else None,
+        )
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
         if self.k > problem.m:
             raise ValueError(f"k={self.k} rows a step, but there are only {problem.m} rows: choose k <= {problem.m}.")
         free = problem.intercept.kind == "free"
-        options = _core.PegasosOptions(
+        options = core.PegasosOptions(
             k=int(self.k),
-            sampling=getattr(_core.Sampling, self.sampling),
-            projection=self.projection,
-            advance_without_loss=self.advance_without_loss,
-            bias=getattr(_core.Bias, self.bias) if free else _core.Bias.none,
-            output=getattr(_core.Output, self.output),
+            sampling=getattr(core.Sampling, self.sampling),
+            projection=bool(self.projection),
+            advance_without_loss=bool(self.advance_without_loss),
+            bias=getattr(core.Bias, self.bias) if free else core.Bias.none,
+            output=getattr(core.Output, self.output),
             random_start=self.start_at == "random",
         )
-        native = _core.Pegasos(problem.native, options, (order or Permutation()).native(), _core.Rng(list(stream)))
-        return PegasosRun(native, poll)
-
-
-class PegasosRun(NativeRun):
-    """Pegasos at work."""
+        return core.Pegasos(problem.native, options, order_of(core, setup), rng_of(core, setup))

@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from hinge import _core
-from hinge.order import Order, Permutation
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.protocol import Configuration, NativeRun
+from hinge import checks
+from hinge.problem import Permutation, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
 
 
 @dataclass(frozen=True)
-class _SGD(Configuration):
+class _SGD(NativeSolver):
     """Stochastic gradient descent in threshold form.
 
     With ``w_t = a_t / (lambda t)`` a step on row k is ``a += y_k x_k`` if ``a . y_k x_k <= lambda t``, else nothing:
     a perceptron whose margin threshold grows with the number t of presentations.
     """
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-    default_order: ClassVar[Order | None] = Permutation()
-    presentation: ClassVar[_core.Presentation]
+    presentation: ClassVar[str]
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> SGDRun:
-        native = _core.Sgd(
-            problem.native, self.presentation, (order or Permutation()).native(), _core.Rng(list(stream))
-        )
-        return self._run(native, poll)
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        return Traits()
 
-    def _run(self, native: _core.Sgd, poll: _core.Poll) -> SGDRun:
-        return EpochSGDRun(native, poll)
-
-
-class SGDRun(NativeRun):
-    """SGD-r, or what the others share."""
-
-
-class EpochSGDRun(SGDRun):
-    """In complete epochs the paper's running objective values come for nothing."""
-
-    def estimate(self) -> tuple[float, float]:
-        primal, dual = self._native.estimate()
-        return primal, dual
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        presentation = getattr(core.Presentation, self.presentation)
+        return core.Sgd(problem.native, presentation, order_of(core, setup), rng_of(core, setup))
 
 
 @dataclass(frozen=True)
@@ -63,11 +49,7 @@ class SGDr(_SGD):
     'converged'
     """
 
-    default_order: ClassVar[Order | None] = None
-    presentation: ClassVar[_core.Presentation] = _core.Presentation.random
-
-    def _run(self, native: _core.Sgd, poll: _core.Poll) -> SGDRun:
-        return SGDRun(native, poll)
+    presentation: ClassVar[str] = "random"
 
 
 @dataclass(frozen=True)
@@ -98,16 +80,15 @@ class SGDs(_SGD):
 
     f: float = 1.2
 
-    presentation: ClassVar[_core.Presentation] = _core.Presentation.single
+    presentation: ClassVar[str] = "single"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.f, Real) and self.f > 0):
-            raise ValueError(f"f must be positive, got {self.f!r}.")
+        checks.positive("f", self.f)
 
     @property
-    def comparison(self) -> float:
-        """How far above the tolerance an estimate may lie to be worth an exact evaluation."""
-        return self.f
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        return Traits(order=Permutation(), comparison=self.f)
 
 
 @dataclass(frozen=True)
@@ -135,4 +116,4 @@ class SGDm(SGDs):
     'converged'
     """
 
-    presentation: ClassVar[_core.Presentation] = _core.Presentation.multiple
+    presentation: ClassVar[str] = "multiple"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, get_args
 
-from hinge import _core
-from hinge.order import Order, Permutation
-from hinge.problem import InterceptKind, Problem
-from hinge.solvers.norma import GradientRun, Output
-from hinge.solvers.protocol import Configuration, expect_choice
+from hinge import checks
+from hinge.problem import Permutation, Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver, order_of, rng_of
+from hinge.solvers.norma import Output
 
 Precision = Literal["double", "single"]
 
 
 @dataclass(frozen=True)
-class SvmSGD(Configuration):
+class SvmSGD(NativeSolver):
     """Step sizes ``eta_t = eta_0 / (1 + lambda eta_0 t)``, with eta_0 chosen on a sample of rows.
 
     ``eta_t = 1/(lambda (t + t_0))`` with ``t_0 = 1/(lambda eta_0)``: the first steps are as large as the data bear, the
@@ -49,28 +48,25 @@ class SvmSGD(Configuration):
     output: Output = "last"
     precision: Precision = "double"
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-    default_order: ClassVar[Order | None] = Permutation()
-
     def __post_init__(self) -> None:
-        if not (isinstance(self.sample_size, Integral) and self.sample_size >= 1):
-            raise ValueError(f"sample_size must be an integer of at least 1, got {self.sample_size!r}.")
-        expect_choice(self, output=Output, precision=Precision)
+        checks.whole("sample_size", self.sample_size)
+        checks.choice("output", self.output, get_args(Output))
+        checks.choice("precision", self.precision, get_args(Precision))
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> GradientRun:
-        kind: Any = _core.SvmSgd if self.precision == "double" else _core.SvmSgdSingle
-        native = kind(
-            problem.native,
-            int(self.sample_size),
-            getattr(_core.Output, self.output),
-            (order or Permutation()).native(),
-            _core.Rng(list(stream)),
-        )
-        return GradientRun(native, poll)
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        return Traits(losses=("hinge", "squared_hinge"), order=Permutation())
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        kind = core.SvmSgd if self.precision == "double" else core.SvmSgdSingle
+        output = getattr(core.Output, self.output)
+        return kind(problem.native, int(self.sample_size), output, order_of(core, setup), rng_of(core, setup))
 
 
 @dataclass(frozen=True)
-class SGDQN(Configuration):
+class SGDQN(NativeSolver):
     """Diagonal quasi-Newton steps ``w <- w + y_i B x_i / (t + t_0)``.
 
     B is 1/lambda at first. Every few steps w shrinks by B, and the next step measures the curvature: the ratio of the
@@ -98,13 +94,15 @@ class SGDQN(Configuration):
 
     precision: Precision = "double"
 
-    intercepts: ClassVar[tuple[InterceptKind, ...]] = ("none", "penalized")
-    default_order: ClassVar[Order | None] = Permutation()
-
     def __post_init__(self) -> None:
-        expect_choice(self, precision=Precision)
+        checks.choice("precision", self.precision, get_args(Precision))
 
-    def start(self, problem: Problem, *, order: Order | None, stream: tuple[int, ...], poll: _core.Poll) -> GradientRun:
-        kind: Any = _core.SgdQn if self.precision == "double" else _core.SgdQnSingle
-        native = kind(problem.native, (order or Permutation()).native(), _core.Rng(list(stream)))
-        return GradientRun(native, poll)
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        return Traits(order=Permutation())
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        kind = core.SgdQn if self.precision == "double" else core.SgdQnSingle
+        return kind(problem.native, order_of(core, setup), rng_of(core, setup))

@@ -1,0 +1,70 @@
+#include "hinge/evaluate.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <tuple>
+
+#include "handles.hpp"
+#include "hinge/sgd.hpp"
+
+namespace hinge::python {
+
+namespace {
+
+using Evaluated = std::optional<std::tuple<double, double, double>>;
+
+/// (P rounded up, rounding, b) at w and b, the best b if none is given, or None when stopped.
+Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, std::optional<double> b, Poll& poll,
+                          std::int64_t n_threads) {
+  if (b && *b != 0.0 && !handle.problem().free_intercept) throw nb::value_error("only a free intercept can be given");
+  expect_length("w", w.shape(0), handle.rows().n_features() + 1);
+  const WithoutGil released;
+  return handle.rows().visit([&](const auto& rows) -> Evaluated {
+    Primal result{};
+    if (!primal(rows, handle.problem(), view(w), b ? &*b : nullptr, result, poll, n_threads)) return std::nullopt;
+    return std::tuple(result.value, result.rounding, result.b);
+  });
+}
+
+/// (D rounded down, rounding, a made feasible, w(a)), or None when stopped.
+std::optional<std::tuple<double, double, Owned<double>, Owned<double>>> evaluate_dual(const ProblemHandle& handle,
+                                                                                      const Vector<double>& multipliers,
+                                                                                      Poll& poll, std::int64_t n_threads) {
+  const Problem& problem = handle.problem();
+  expect_length("the multipliers", multipliers.shape(0), problem.size());
+  std::vector<double> a(view(multipliers).begin(), view(multipliers).end());
+  std::vector<double> w(static_cast<std::size_t>(handle.rows().n_features()) + 1);
+  Dual result{};
+  bool finished = false;
+  {
+    const WithoutGil released;
+    finished = handle.rows().visit([&](const auto& rows) { return dual(rows, problem, a, w, result, poll, n_threads); });
+  }
+  if (!finished) return std::nullopt;
+  return std::tuple(result.value, result.rounding, owned(std::move(a)), owned(std::move(w)));
+}
+
+double intercept_of(const Vector<double>& z, const Vector<double>& target, const Vector<double>& cost, Loss::Kind loss) {
+  expect_length("target", target.shape(0), static_cast<std::int64_t>(z.shape(0)));
+  expect_length("cost", cost.shape(0), static_cast<std::int64_t>(z.shape(0)));
+  if (z.shape(0) == 0) throw nb::value_error("no rows");
+  return best_intercept(Problem(view(target), view(cost), loss, true), view(z));
+}
+
+}  // namespace
+
+void bind_evaluate(nb::module_& m) {
+  m.def("primal", &evaluate_primal, nb::arg("problem"), nb::arg("w"), nb::arg("b").none(), nb::arg("poll"),
+        nb::arg("n_threads") = 1,
+        "(P rounded up, what it was raised by, b), or None when stopped. A free b is the best one unless given.");
+  m.def("dual", &evaluate_dual, nb::arg("problem"), nb::arg("multipliers"), nb::arg("poll"), nb::arg("n_threads") = 1,
+        "(D rounded down, what it was lowered by, feasible multipliers, w(a)), or None when stopped.");
+  m.def("best_intercept", &intercept_of, nb::arg("z"), nb::arg("target"), nb::arg("cost"), nb::arg("loss"),
+        "The minimiser over b of sum_i C_i loss(1 - t_i (z_i + b)).");
+  m.def("margin_errors", &margin_errors, nb::arg("P"), nb::arg("lambda_"), nb::arg("q"), nb::arg("l"),
+        "Proposition 3: margin errors in l presentations of one row.");
+}
+
+}  // namespace hinge::python

@@ -1,0 +1,346 @@
+#pragma once
+// The two sides of a certificate, in float64 with the rounding counted: the primal errs upwards, the dual downwards.
+//
+// Each side is a sum over rows: `add` takes a row, `merge` another sum, `bound` adds up what is left and rounds to the safe side.
+// Threads, chunks of a file and workers of a cluster add their rows and merge (parts.hpp).
+//
+// Every constant below is derived in docs/certificate.md, "Why it is never false", by its name.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "hinge/intercept.hpp"
+#include "hinge/parts.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/problem.hpp"
+#include "hinge/rows.hpp"
+#include "hinge/sums.hpp"
+
+namespace hinge {
+
+/// Relative error of a short chain of operations, rounded up generously: it costs nothing, a too small one would be a lie.
+inline constexpr double kFewRoundings = 8.0 * kRoundoff;
+inline constexpr double kSomeRoundings = 16.0 * kRoundoff;
+/// More than any product of two numbers can lose to underflow (2^-1075), a thousand times.
+inline constexpr double kUnderflow = 1e-320;
+/// More than 1e10 rows can lose to underflow, were each to lose a whole subnormal number (2^-1022).
+inline constexpr double kTiny = 1e-290;
+/// Roundings of a decision besides one for each value of the row: the constant feature's sum, its weight becoming the intercept, the
+/// second order of all of them, and those of the bound itself.
+inline constexpr std::int64_t kDecisionRoundings = 4;
+
+/// An upper bound of |x_i|, sound where squares underflow.
+template <Rows R>
+double norm_bound(const R& rows, std::int64_t i) {
+  const auto n = static_cast<double>(rows.stored(i) + 1);
+  return std::sqrt(rows.squared_norm(i) * (1.0 + 2.0 * n * kRoundoff) + n * kUnderflow) * (1.0 + kFewRoundings);
+}
+
+/// An upper bound of |w|, sound where squares underflow, given |w|^2 as `squared_norm` computes it.
+inline double length_bound(std::span<const double> w, double norm2) {
+  const auto n = static_cast<double>(w.size());
+  return std::sqrt(norm2 + n * kUnderflow) * (1.0 + kFewRoundings + Sum::hidden_error(n));
+}
+
+template <Rows R>
+Parts parts_of(const R& rows, std::int64_t width) {
+  return Parts::of(rows.size(), rows.total_stored(), width);
+}
+
+/// z_i = w.x_i for every row. False when stopped by the poll.
+template <Rows R>
+bool decisions(const R& rows, std::span<const double> w, std::span<double> z, Poll& poll, std::int64_t n_threads = 1) {
+  return for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      z[i] = rows.dot(i, w);
+      if (own(rows.stored(i))) return false;
+    }
+    return true;
+  });
+}
+
+struct Primal {
+  double value;     // at least P(w, b); infinite where the data are no numbers
+  double rounding;  // what `value` was raised by
+  double b;
+};
+
+/// sum_i C_i loss(s_i), as computed and raised by what rounding may hide.
+struct PrimalSum {
+  double length;  // an upper bound of |w|
+  double b;
+  Sum loss;
+  Sum raised;
+  std::int64_t n = 0;
+
+  PrimalSum(std::span<const double> w, double intercept) : length(length_bound(w, squared_norm(w))), b(intercept) {}
+
+  /// Row i with the decision z = w.x_i.
+  template <Rows R>
+  void add(const R& rows, const Problem& problem, std::int64_t i, double z) {
+    const auto roundings = static_cast<double>(rows.stored(i) + kDecisionRoundings);
+    const double slack = Loss::slack(problem.target[i], z + b);
+    const double error = roundings * (kRoundoff * length * norm_bound(rows, i) + kUnderflow) +
+                         2.0 * kRoundoff * (1.0 + std::abs(z) + std::abs(b));
+    if (const double value = problem.loss.value(slack); value != 0.0) loss.add(problem.cost[i] * value);
+    if (const double value = problem.loss.value(slack + error); value != 0.0) raised.add(problem.cost[i] * value);
+    ++n;
+  }
+
+  void merge(const PrimalSum& other) {
+    loss.merge(other.loss);
+    raised.merge(other.raised);
+    n += other.n;
+  }
+
+  Primal bound(std::span<const double> w) const {
+    const double half = 0.5 * squared_norm(w);
+    const double value = half + loss.value();
+    const double of_sums = Sum::hidden_error(static_cast<double>(n)) + Sum::hidden_error(static_cast<double>(w.size()));
+    const double up = (half + raised.value()) * (1.0 + kSomeRoundings + of_sums) + kTiny;
+    if (!(up < std::numeric_limits<double>::infinity())) return {INFINITY, INFINITY, b};  // NaN too
+    return {up, up - value, b};
+  }
+};
+
+/// P at (w, b). `z` holds the decisions w.x_i. False when stopped by the poll.
+template <Rows R>
+bool primal_at(const R& rows, const Problem& problem, std::span<const double> w, std::span<const double> z, double b,
+               Primal& result, Poll& poll, std::int64_t n_threads = 1) {
+  const PrimalSum empty(w, b);
+  PrimalSum sum(empty);
+  const auto add = [&](PrimalSum& part, std::int64_t begin, std::int64_t end, Poll& own) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      part.add(rows, problem, i, z[i]);
+      if (own(0)) return false;
+    }
+    return true;
+  };
+  if (!sum_over(parts_of(rows, 0), n_threads, poll, empty, sum, add)) return false;
+  result = sum.bound(w);
+  return true;
+}
+
+/// The b that is best for these decisions.
+inline double best_intercept(const Problem& problem, std::span<const double> z) {
+  std::vector<Breakpoint> points(z.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i] = {problem.target[i] - z[i], problem.cost[i], problem.target[i] > 0.0};
+  }
+  return best_intercept(points, problem.loss);
+}
+
+/// P at w and b; without a given b, at the exact minimiser b(w) if the intercept is free. False when stopped by the poll.
+template <Rows R>
+bool primal(const R& rows, const Problem& problem, std::span<const double> w, const double* given_b, Primal& result, Poll& poll,
+            std::int64_t n_threads = 1) {
+  std::vector<double> z(static_cast<std::size_t>(rows.size()));
+  if (!decisions(rows, w, z, poll, n_threads)) return false;
+  const double b = given_b != nullptr ? *given_b : problem.free_intercept ? best_intercept(problem, z) : 0.0;
+  return primal_at(rows, problem, w, z, b, result, poll, n_threads);
+}
+
+struct Dual {
+  double value;     // at most D(a), and never negative: a = 0 is feasible
+  double rounding;  // what `value` was lowered by
+};
+
+/// What D(a) consists of, for multipliers inside the box: w(a) in compensated sums, and sums that bound its error.
+struct DualSum {
+  struct Pair {
+    double high = 0.0;
+    double low = 0.0;
+
+    void add(double x) {  // TwoSum: without a branch
+      const double next = high + x;
+      const double shadow = next - high;
+      low += (high - (next - shadow)) + (x - shadow);
+      high = next;
+    }
+  };
+
+  std::vector<Pair> w;  // sum a_i t_i x_i
+  Sum total;            // sum a_i
+  Sum penalty;          // what the loss takes off it
+  Sum spread;           // sum a_i |x_i|: rounding errors of w are relative to this
+  Sum reach;            // sum (|x_i| + number of values): what underflow may lose is relative to this
+
+  explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
+
+  template <Rows R>
+  void add(const R& rows, const Problem& problem, std::int64_t i, double a) {
+    const double c = problem.target[i] * a;
+    rows.for_each(i, [&](std::int64_t j, double x) { w[static_cast<std::size_t>(j)].add(c * x); });
+    const double length = norm_bound(rows, i);
+    total.add(a);
+    penalty.add(problem.loss.dual_penalty(a, problem.cost[i]));
+    spread.add(a * length);
+    reach.add(length + static_cast<double>(rows.stored(i) + 1));
+  }
+
+  void merge(const DualSum& other) {
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      w[j].add(other.w[j].high);
+      w[j].low += other.w[j].low;
+    }
+    total.merge(other.total);
+    penalty.merge(other.penalty);
+    spread.merge(other.spread);
+    reach.merge(other.reach);
+  }
+
+  void write_weights(std::span<double> out) const {
+    for (std::size_t j = 0; j < w.size(); ++j) out[j] = w[j].high + w[j].low;
+  }
+};
+
+namespace detail {
+
+/// Into the box; NaN becomes 0.
+inline void clip(const Problem& problem, std::span<double> a) {
+  for (std::int64_t i = 0; i < problem.size(); ++i) a[i] = a[i] > 0.0 ? std::min(a[i], problem.box(i)) : 0.0;
+}
+
+/// What the loss takes off the sum of these multipliers.
+inline double penalty_of(const Problem& problem, std::span<const double> a) {
+  Sum penalty;
+  for (std::int64_t i = 0; i < problem.size(); ++i) penalty.add(problem.loss.dual_penalty(a[i], problem.cost[i]));
+  return penalty.value();
+}
+
+/// Sums of the multipliers of each class (t = -1, t = +1), and the largest one with the norm of its row.
+struct ClassSums {
+  Sum sums[2];
+  double largest[2] = {0.0, 0.0};
+  double norm[2] = {0.0, 0.0};
+  std::int64_t n = 0;
+
+  template <Rows R>
+  void add(const R& rows, const Problem& problem, std::int64_t i, double a) {
+    const int side = problem.target[i] > 0.0;
+    sums[side].add(a);
+    if (a > largest[side]) keep(side, a, norm_bound(rows, i));
+    ++n;
+  }
+
+  void merge(const ClassSums& other) {
+    for (const int side : {0, 1}) {
+      sums[side].merge(other.sums[side]);
+      if (other.largest[side] > largest[side]) keep(side, other.largest[side], other.norm[side]);
+    }
+    n += other.n;
+  }
+
+  /// Scaling the class with the larger sum by this makes sum a_i t_i = 0 but for rounding.
+  double factor(double target) const {
+    const double own = sums[target > 0.0].value();
+    const double other = sums[target <= 0.0].value();
+    return own > other ? other / own : 1.0;
+  }
+
+  /// What D loses when the residue delta = sum a_i t_i is taken off one multiplier: an upper bound, inf if none is large enough.
+  /// Which class it is taken off depends on the sign of delta, and that may be lost in rounding: the bound holds for both.
+  /// `length` bounds |w|: delta is of the order of one rounding, so |w.x_j| <= |w| |x_j| is sharp enough.
+  double residue_charge(double length) const {
+    Sum residue = sums[1];
+    residue.subtract(sums[0]);
+    const double total = sums[0].value() + sums[1].value();
+    const double delta = std::abs(residue.value()) * (1.0 + kFewRoundings) + Sum::hidden_error(static_cast<double>(n)) * total;
+    if (delta == 0.0) return 0.0;
+    if (!(std::min(largest[0], largest[1]) >= delta)) return INFINITY;
+    const double moved = delta * std::max(norm[0], norm[1]);  // bounds the change of w; delta^2 alone may underflow
+    return (delta + length * moved + 0.5 * moved * moved) * (1.0 + kFewRoundings);
+  }
+
+ private:
+  void keep(int side, double a, double length) {
+    largest[side] = a;
+    norm[side] = length;
+  }
+};
+
+/// The multiple of a with the largest dual: argmax over theta of theta T - theta^2 (penalty + |w|^2 / 2). In the box of the hinge
+/// only multiples up to 1 are sure to stay.
+inline double best_multiple(const Problem& problem, double total, double penalty, double norm2) {
+  if (problem.loss.is_hinge()) return norm2 > total ? total / norm2 : 1.0;
+  const double curvature = norm2 + 2.0 * penalty;
+  const double theta = total / curvature;
+  return curvature > 0.0 && std::isfinite(theta) && theta > 0.0 ? theta : 1.0;
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// A sum over all rows of what `Total` adds of row i and its multiplier.
+template <class Total, Rows R>
+bool sum_multipliers(const R& rows, const Problem& problem, std::span<const double> a, Total& total, const Parts& parts,
+                     Poll& poll, std::int64_t n_threads) {
+  const Total empty(total);
+  return sum_over(parts, n_threads, poll, empty, total, [&](Total& part, std::int64_t begin, std::int64_t end, Poll& own) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (a[i] != 0.0) part.add(rows, problem, i, a[i]);
+      if (own(a[i] != 0.0 ? rows.stored(i) : 0)) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace detail
+
+/// Make the multipliers `a` feasible in place (box, balance, best multiple theta a), rebuild w = w(a) and bound D(a) from below.
+/// Where no positive bound comes out, a and w are set to zero: D(0) = 0. False when stopped by the poll.
+template <Rows R>
+bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<double> w, Dual& result, Poll& poll,
+          std::int64_t n_threads = 1) {
+  const Parts narrow = parts_of(rows, 0);
+  detail::clip(problem, a);
+  if (problem.free_intercept) {
+    detail::ClassSums classes;
+    if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    const double factor[2] = {classes.factor(-1.0), classes.factor(1.0)};
+    for (std::int64_t i = 0; i < problem.size(); ++i) a[i] *= factor[problem.target[i] > 0.0];
+  }
+  DualSum sum(rows.n_features());
+  if (!detail::sum_multipliers(rows, problem, a, sum, parts_of(rows, rows.n_features()), poll, n_threads)) return false;
+  sum.write_weights(w);
+
+  double total = sum.total.value();
+  double penalty = sum.penalty.value();
+  double norm2 = squared_norm(w);
+  const double theta = detail::best_multiple(problem, total, penalty, norm2);
+  if (theta != 1.0) {
+    for (double& x : a) x *= theta;
+    for (double& x : w) x *= theta;
+    total *= theta;
+    penalty = detail::penalty_of(problem, a);  // squares of small multipliers had underflowed, and theta may be huge
+    norm2 = squared_norm(w);                   // so had squares of small weights
+  }
+  const double hidden = Sum::hidden_error(static_cast<double>(problem.size()));
+  const double error =
+      (kFewRoundings + hidden) * (theta * sum.spread.value()) + kUnderflow * sum.reach.value() * std::max(1.0, theta);
+  const double length = length_bound(w, norm2) + error;
+  double charge = 0.0;
+  if (problem.free_intercept) {
+    detail::ClassSums classes;
+    if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    charge = classes.residue_charge(length);
+  }
+  const double value = total - penalty - 0.5 * norm2;
+  const double lowered = total * (1.0 - kSomeRoundings - hidden) - penalty * (1.0 + kSomeRoundings + hidden) -
+                         0.5 * length * length * (1.0 + kFewRoundings) - charge - kTiny;
+  if (lowered > 0.0 && std::isfinite(lowered)) {
+    result = {lowered, value - lowered};
+  } else {
+    std::fill(a.begin(), a.end(), 0.0);
+    std::fill(w.begin(), w.end(), 0.0);
+    result = {0.0, 0.0};
+  }
+  return true;
+}
+
+}  // namespace hinge

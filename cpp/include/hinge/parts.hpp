@@ -1,0 +1,121 @@
+#pragma once
+// A sum over all rows, in parts: each part is summed by itself, and the parts are merged in their order. The partition depends on
+// the rows only, so the result has the same bits for any number of threads.
+//
+// The parts are the unit of all parallel work on rows: what is added up here by threads may as well be added up by chunk of a file
+// or by worker of a cluster.
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "hinge/poll.hpp"
+
+namespace hinge {
+
+struct Parts {
+  std::int64_t size = 0;   // rows
+  std::int64_t count = 1;  // parts
+
+  std::int64_t begin(std::int64_t part) const { return size / count * part + std::min(part, size % count); }
+  std::int64_t end(std::int64_t part) const { return begin(part + 1); }
+
+  /// Parts of at least a few thousand rows. Merging costs `width` numbers a part, at most a sixteenth of reading the rows.
+  static Parts of(std::int64_t size, std::int64_t stored, std::int64_t width) {
+    constexpr std::int64_t kMost = 64;
+    constexpr std::int64_t kLeastRows = 4096;
+    return {size, std::clamp<std::int64_t>(std::min(size / kLeastRows, stored / (16 * (width + 1))), 1, kMost)};
+  }
+};
+
+/// work(poll) on up to `n_threads` threads at once, the calling one among them. An exception of any of them is thrown here; the
+/// others must notice by themselves that they are to end. Where no more threads can be had, fewer do.
+template <class Work>
+void on_threads(std::int64_t n_threads, Poll& poll, Work&& work) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto guarded = [&](Poll& own) {
+    try {
+      work(own);
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    try {
+      for (std::int64_t k = 1; k < n_threads; ++k) {
+        others.emplace_back([&guarded, own = poll.for_worker()]() mutable { guarded(own); });
+      }
+    } catch (const std::system_error&) {
+    }
+    guarded(poll);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// total, which is `empty` before, becomes the sum over all parts; add(sum, begin, end, poll) adds the rows begin .. end-1 to a
+/// sum and returns false when stopped by its poll. False when stopped.
+template <class Total, class Add>
+bool sum_over(const Parts& parts, std::int64_t n_threads, Poll& poll, const Total& empty, Total& total, Add&& add) {
+  std::atomic<std::int64_t> next = 0;
+  std::mutex mutex;
+  std::condition_variable turn;
+  std::int64_t merged = 0;
+  bool stopped = false;
+  const auto give_up = [&] {
+    const std::scoped_lock lock(mutex);
+    stopped = true;
+    turn.notify_all();
+  };
+  if (parts.count == 1) return add(total, parts.begin(0), parts.end(0), poll);  // without the memory of another sum
+  const auto work = [&](Poll& own) {
+    Total sum(empty);
+    for (std::int64_t part = next++; part < parts.count; part = next++) {
+      sum = empty;
+      if (!add(sum, parts.begin(part), parts.end(part), own)) return give_up();
+      std::unique_lock lock(mutex);
+      turn.wait(lock, [&] { return stopped || merged == part; });  // the parts before are at work, or done
+      if (stopped) return;
+      total.merge(sum);
+      ++merged;
+      turn.notify_all();
+    }
+  };
+  on_threads(std::min(n_threads, parts.count), poll, [&](Poll& own) {
+    try {
+      work(own);
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  });
+  return !stopped;
+}
+
+/// each(begin, end, poll) for every part, in any order. False when stopped.
+template <class Each>
+bool for_parts(const Parts& parts, std::int64_t n_threads, Poll& poll, Each&& each) {
+  std::atomic<std::int64_t> next = 0;
+  std::atomic<bool> stopped = false;
+  on_threads(std::min(n_threads, parts.count), poll, [&](Poll& own) {
+    try {
+      for (std::int64_t part = next++; part < parts.count && !stopped; part = next++) {
+        if (!each(parts.begin(part), parts.end(part), own)) stopped = true;
+      }
+    } catch (...) {
+      stopped = true;  // the others need not go on
+      throw;
+    }
+  });
+  return !stopped;
+}
+
+}  // namespace hinge

@@ -1,0 +1,7 @@
+"""A bracket around the optimum: made by evaluation, recomputed by `verify`."""
+
+from hinge.certificate.certificate import Certificate
+from hinge.certificate.evaluate import Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
+from hinge.certificate.verify import Claim, verify
+
+__all__ = ["Certificate", "Claim", "Evaluator", "LocalEvaluator", "Lower", "Upper", "trivial", "unread", "verify"]

@@ -1,0 +1,102 @@
+"""Both sides of a certificate: P at a model, rounded up, and D at feasible multipliers, rounded down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hinge import _core
+from hinge.problem import Floats, Problem
+
+# Relative: far more than the roundings of a sum in NumPy.
+_ROUNDOFF = 1e-12
+
+
+@dataclass(frozen=True)
+class Upper:
+    """P at the model (w, b), rounded up by `rounding`: no less than the optimum."""
+
+    value: float
+    rounding: float
+    w: Floats
+    b: float
+
+
+@dataclass(frozen=True)
+class Lower:
+    """D at feasible multipliers, rounded down by `rounding`: no more than the optimum; w is w(a) rebuilt from them."""
+
+    value: float
+    rounding: float
+    multipliers: Floats
+    w: Floats
+
+
+class Evaluator(Protocol):
+    """Who the training loop asks for exact values. Both sides are sums over rows, wherever the rows are."""
+
+    def upper(self, w: Floats, poll: _core.Poll, b: float | None = None) -> Upper | None:
+        """P at w and, if the intercept is free, at b or the best b for this w; None when stopped by the poll."""
+        ...
+
+    def lower(self, multipliers: Floats, poll: _core.Poll) -> Lower | None:
+        """D at the multipliers made feasible; None when stopped by the poll."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalEvaluator:
+    """Rows in this process, summed in fixed parts by `n_threads` threads: the same bits for any number of them."""
+
+    problem: Problem
+    n_threads: int = 1
+
+    def upper(self, w: Floats, poll: _core.Poll, b: float | None = None) -> Upper | None:
+        """P at w and, if the intercept is free, at b or the best b for this w; None when stopped by the poll."""
+        w = np.array(w, dtype=np.float64, order="C")  # a copy: the solver may go on to change its own
+        found = _core.primal(self.problem.native, w, b, poll, self.n_threads)
+        if found is None:
+            return None
+        value, rounding, at = found
+        return Upper(value, rounding, w, at + self.problem.intercept.rho * float(w[-1]))
+
+    def lower(self, multipliers: Floats, poll: _core.Poll) -> Lower | None:
+        """D at the multipliers made feasible; None when stopped by the poll."""
+        a = np.ascontiguousarray(multipliers, dtype=np.float64)
+        found = _core.dual(self.problem.native, a, poll, self.n_threads)
+        return None if found is None else Lower(*found)
+
+
+def trivial(problem: Problem) -> tuple[Upper, Lower]:
+    """w = 0 and a = 0: a valid, useless certificate that costs nothing."""
+    positive = float(problem.cost[problem.target > 0].sum())
+    negative = float(problem.cost[problem.target < 0].sum())
+    b = 0.0
+    if problem.intercept.kind == "free":
+        balance = (positive - negative) / (positive + negative)
+        b = (1.0 if balance >= 0 else -1.0) if problem.loss.bounded else balance
+    value = float(positive * problem.loss.value(1.0 - b) + negative * problem.loss.value(1.0 + b))
+    w = np.zeros(problem.n_features + 1)
+    rounding = _ROUNDOFF * value
+    return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, np.zeros(problem.m), w)
+
+
+def unread(problem: Problem, w: Floats, b: float) -> Upper:
+    """A bound of P at (w, b) from the norms of the rows alone, valid and loose: the rows are not read.
+
+    ``s_i <= 1 + |w| |x_i| + |b|``. For a model that there was no time to evaluate.
+    """
+    b = b if problem.intercept.kind == "free" else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = float(np.sqrt(np.sum(w * w)))
+        slack = problem.rows.squared_norms
+        np.sqrt(slack, out=slack)
+        slack *= length
+        slack += 1.0 + abs(b)
+        loss = problem.loss.value(slack)
+        loss *= problem.cost
+        value = (0.5 * length**2 + float(loss.sum())) * (1.0 + _ROUNDOFF)
+    value = value if np.isfinite(value) else float("inf")
+    return Upper(value, value, np.array(w, dtype=np.float64), b + problem.intercept.rho * float(w[-1]))

@@ -1,0 +1,373 @@
+"""Linear support vector classification for scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hinge import _core, checks
+from hinge.certificate import Certificate, Claim
+from hinge.problem import Floats, Intercept, Order, Problem, as_loss, as_order, as_rows, held_still
+from hinge.problem.labels import class_factors, one_vs_rest, predicted
+from hinge.solvers import Composite, Configuration, Solver, State, as_solver
+from hinge.training.many import train_all
+from hinge.training.result import STATUSES, Options, Outcome, Record, Status
+from hinge.training.signals import Signals
+from hinge.training.solve import warn_unless_converged
+
+# Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
+_ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
+    "penalty": (("l2",), "the certificate is of the L2-regularised problem"),
+    "dual": ((True, "auto"), "which side a solver works on is its own affair: choose with solver="),
+    "multi_class": (("ovr",), "each class is a certified problem of its own"),
+}
+
+
+class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear support vector classifier with a proof of its quality.
+
+    Minimises ``1/2 |w|^2 + C sum_i s_i loss(1 - t_i (w.x_i + b))`` for each class against the rest and stops when the
+    duality gap shows that the objective is within the fraction `tol` of the optimum.
+
+    Parameters
+    ----------
+    penalty : {"l2"}, default="l2"
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        ``max(0, s)``, the classic SVM, or its square, the default of scikit-learn's LinearSVC.
+    dual : {"auto", True}, default="auto"
+        For compatibility; see `solver`.
+    tol : float, default=1e-3
+        Relative duality gap to reach.
+    C : float, default=1.0
+        Cost of a unit of loss.
+    multi_class : {"ovr"}, default="ovr"
+    fit_intercept : bool, default=True
+        False: b = 0.
+    intercept_scaling : float, default=1.0
+        The constant feature of a penalised intercept.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of C per class; "balanced" is inversely proportional to the classes' total sample weight.
+    verbose : int, default=0
+        1 prints a line per evaluation.
+    random_state : int, RandomState or None, default=0
+        Same seed, same bits, whatever `n_jobs` is.
+    max_iter : int, default=1000
+        Largest number of passes over the rows, per class.
+    solver : str or configuration, default="auto"
+        "auto", "cutting-plane", "dcd", "mpu", "norma", "ocas", "online", "pegasos", "sgd-m", "sgd-qn", "sgd-r",
+        "sgd-s", "svmsgd", "zhang", or a configuration such as ``Pegasos(k=100)``; its options can be searched as
+        ``solver__k``.
+    intercept : {"free", "penalized"}, default="free"
+        With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in
+        scikit-learn's LinearSVC.
+    order : {"permutation", "blocks"}, Permutation, Blocks or None, default=None
+        Row order; None is the solver's default.
+    time_limit : float or None, default=None
+        Seconds after which the best model so far is kept.
+    store_dual : bool, default=False
+        Keep the multipliers in ``dual_coef_``, as :func:`hinge.verify` needs them.
+    warm_start : bool, default=False
+        Go on from the state of the last fit; also after Ctrl-C.
+    n_jobs : int or None, default=None
+        Threads over the classes, which share X, and within evaluations and predictions. They change no bit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1 or n_classes, n_features), float64
+    intercept_ : ndarray of shape (1 or n_classes,)
+    certificate_ : Certificate, or a tuple of them in the order of `classes_`
+    dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
+        Multipliers a_i >= 0, if `store_dual`.
+    status_ : str
+        "converged", or the worst over the classes of "stalled", "max_iter", "time_limit", "callback", "interrupted".
+    n_iter_ : int
+        Largest number of passes.
+    history_ : tuple of Record, or a tuple of those in the order of `classes_`
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    X is read in place: it must not change while `fit` lasts. One model is fitted by one thread at a time; a second
+    thread is refused.
+
+    References
+    ----------
+    See the solvers: :class:`hinge.DCD`, :class:`hinge.MPU`, :class:`hinge.Pegasos`, :class:`hinge.SGDs`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hinge import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearSVC(C=1.0).fit(X, y)
+    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-3
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "loss": [str],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [None, dict, str],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "time_limit": [None, Interval(Real, 0, None, closed="right")],
+        "store_dual": ["boolean"],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+    }
+
+    classes_: npt.NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    dual_coef_: Floats
+    certificate_: Certificate | tuple[Certificate, ...]
+    history_: tuple[Record, ...] | tuple[tuple[Record, ...], ...]
+    status_: Status
+    n_iter_: int
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "hinge",
+        *,
+        dual: bool | str = "auto",
+        tol: float = 1e-3,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+        max_iter: int = 1000,
+        solver: Solver | Composite | str = "auto",
+        intercept: str = "free",
+        order: Order | str | None = None,
+        time_limit: float | None = None,
+        store_dual: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.intercept = intercept
+        self.order = order
+        self.time_limit = time_limit
+        self.store_dual = store_dual
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__name`` replaces one option of the solver's configuration."""
+        options = {key.removeprefix("solver__"): params[key] for key in params if key.startswith("solver__")}
+        super().set_params(**{key: value for key, value in params.items() if not key.startswith("solver__")})
+        if options:
+            solver = as_solver(self.solver)
+            if not isinstance(solver, Configuration):
+                raise ValueError(
+                    f"{type(solver).__name__} has no options to set: it is not a hinge.solvers.Configuration."
+                )
+            self.solver = solver.replace(**options)  # type: ignore[assignment]
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X and y.
+
+        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt raised.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            C-contiguous arrays and CSR matrices of float32 or float64 are read in place.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            s_i >= 0; a row of weight zero counts as absent.
+
+        Returns
+        -------
+        self
+        """
+        stored = False
+        with self._alone():
+            before = dict(self.__dict__)
+            try:
+                X, y, weight = self._checked(X, y, sample_weight)
+                with held_still(X):
+                    rows = as_rows(X)
+                    problems = self._problems(rows, y, weight)
+                    options = self._options()
+                    with Signals() as signals:
+                        outcomes = self._train(problems, options, signals)
+                        self._store(problems, outcomes)
+                        stored = True
+                        if all(outcome.status != "interrupted" for outcome in outcomes):
+                            warn_unless_converged(outcomes, options, rows, stacklevel=4)
+            except BaseException:
+                if not stored:
+                    self.__dict__ = before  # a fit that fails leaves the model of the last one
+                raise
+        error = signals.error or next((outcome.error for outcome in outcomes if outcome.error is not None), None)
+        if error is not None:
+            self.status_ = "interrupted"
+            raise error
+        return self
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse a second thread: what both write would be a mixture."""
+        token = object()
+        if self.__dict__.setdefault("_fitting", token) is not token:
+            raise RuntimeError("This LinearSVC is being fitted in another thread: give each thread a model of its own.")
+        try:
+            yield
+        finally:
+            self.__dict__.pop("_fitting", None)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
+        """Rows, labels and weights in the form that training reads; refuses what is not supported, with the reason."""
+        for name, (allowed, reason) in _ONLY.items():
+            value = getattr(self, name)
+            if not any(value is choice or value == choice for choice in allowed):
+                raise ValueError(f"{name}={value!r} is not supported, only {allowed[0]!r}: {reason}.")
+        checks.sparse_structure(X)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False)
+        check_classification_targets(y)
+        return X, y, checks.weights(sample_weight, X)
+
+    def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> list[Problem]:
+        """One problem for two classes, or one for each class against the rest: they share rows and costs."""
+        self.classes_ = np.unique(y[weight > 0])
+        if self.classes_.size < 2:
+            raise ValueError(
+                "LinearSVC needs samples of at least 2 classes, but y has one class only: "
+                f"{self.classes_.tolist()[0]!r} (rows of zero weight do not count)."
+            )
+        C, loss = checks.positive("C", self.C), as_loss(self.loss)
+        intercept = Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling)
+        self._settings = (C, self.class_weight, loss, intercept)  # for verify, whatever is set later
+        cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
+        first, *others = one_vs_rest(self.classes_, y)
+        problem = Problem.make(rows, first, cost, loss=loss, intercept=intercept)
+        return [problem, *(problem.with_target(target) for target in others)]
+
+    def _options(self) -> Options:
+        return Options(
+            tol=checks.positive("tol", self.tol),
+            max_iter=checks.whole("max_iter", self.max_iter),
+            order=as_order(self.order),
+            key=(checks.seed(self.random_state),),
+            verbose=int(self.verbose),
+        )
+
+    def _train(self, problems: list[Problem], options: Options, signals: Signals) -> list[Outcome]:
+        seconds = checks.time_limit(self.time_limit)
+        if seconds is not None:
+            signals.token.set_deadline(seconds)
+        return train_all(
+            problems,
+            as_solver(self.solver),
+            replace(options, token=signals.token),
+            n_jobs=checks.threads(self.n_jobs),
+            states=self._states_of_last_fit(problems),
+            titles=None if len(problems) == 1 else [f"[{label}]" for label in self.classes_],
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
+        check_is_fitted(self)
+        checks.sparse_structure(X)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
+        )
+        with held_still(X):
+            coef, intercept = np.ascontiguousarray(self.coef_), np.ascontiguousarray(self.intercept_)
+            scores = as_rows(X).decision(coef, intercept, checks.threads(self.n_jobs))
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each sample."""
+        scores = self.decision_function(X)
+        return predicted(self.classes_, scores)
+
+    def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
+        """What :func:`hinge.verify` checks."""
+        check_is_fitted(self)
+        y = np.asarray(y)
+        weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        C, class_weight, loss, intercept = self._settings
+        cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
+        duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
+        targets = one_vs_rest(self.classes_, y)
+        return [
+            Claim(coef, float(b), a, target, cost, loss, intercept)
+            for coef, b, a, target in zip(self.coef_, self.intercept_, duals, targets, strict=True)
+        ]
+
+    def _states_of_last_fit(self, problems: list[Problem]) -> list[State | None]:
+        nothing: list[State | None] = [None] * len(problems)
+        saved = getattr(self, "_saved", None)
+        if not self.warm_start or saved is None:
+            return nothing
+        states, shape, solver = saved
+        now = [(problem.m, problem.n_features) for problem in problems]
+        if None in states or shape != now or solver != as_solver(self.solver):
+            warnings.warn(
+                "warm_start: the number of rows, features or classes, or the solver, has changed, or the solver cannot "
+                "be resumed; starting afresh.",
+                stacklevel=5,
+            )
+            return nothing
+        return list(states)
+
+    def _store(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
+        self.coef_ = np.vstack([outcome.model.w[:-1] for outcome in outcomes])
+        self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
+        certificates = tuple(outcome.certificate for outcome in outcomes)
+        histories = tuple(outcome.history for outcome in outcomes)
+        self.certificate_ = certificates[0] if len(outcomes) == 1 else certificates
+        self.history_ = histories[0] if len(outcomes) == 1 else histories
+        self.status_ = max((outcome.status for outcome in outcomes), key=STATUSES.index)
+        self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
+        if self.store_dual:
+            self.dual_coef_ = np.vstack(
+                [p.spread(o.bound.multipliers) for p, o in zip(problems, outcomes, strict=True)]
+            )
+        elif hasattr(self, "dual_coef_"):
+            del self.dual_coef_
+        if self.warm_start:
+            shape = [(problem.m, problem.n_features) for problem in problems]
+            self._saved = ([outcome.state for outcome in outcomes], shape, as_solver(self.solver))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

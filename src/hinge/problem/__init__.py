@@ -1,0 +1,24 @@
+"""What is solved: rows, targets, costs, loss, the treatment of b, and the order in which rows are visited."""
+
+from hinge.problem.intercept import Intercept, InterceptKind
+from hinge.problem.loss import LOSSES, Loss, as_loss
+from hinge.problem.order import Blocks, Order, Permutation, as_order
+from hinge.problem.problem import Floats, Integers, Problem
+from hinge.problem.rows import as_rows, held_still
+
+__all__ = [
+    "LOSSES",
+    "Blocks",
+    "Floats",
+    "Integers",
+    "Intercept",
+    "InterceptKind",
+    "Loss",
+    "Order",
+    "Permutation",
+    "Problem",
+    "as_loss",
+    "as_order",
+    "as_rows",
+    "held_still",
+]

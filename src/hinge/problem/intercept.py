@@ -1,0 +1,42 @@
+"""The treatment of the intercept b."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+InterceptKind: TypeAlias = Literal["none", "free", "penalized"]
+
+
+@dataclass(frozen=True)
+class Intercept:
+    """How the decision function x -> w.x + b treats b.
+
+    ``none``: b = 0. ``free``: b is not penalised, the classic SVM. ``penalized``: every row gets the constant feature
+    `scale`, and b = scale * (its weight) is penalised as that weight is: P contains 1/2 (b / scale)^2.
+    """
+
+    kind: InterceptKind = "free"
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("none", "free", "penalized"):
+            raise ValueError(f"intercept must be 'none', 'free' or 'penalized', got {self.kind!r}.")
+        if not (np.isfinite(self.scale) and self.scale > 0):
+            raise ValueError(f"The scale of a penalised intercept must be positive and finite, got {self.scale!r}.")
+
+    @classmethod
+    def chosen(cls, fit_intercept: bool, intercept: str, scaling: float) -> Intercept:
+        """The treatment of b that an estimator's parameters ask for."""
+        if intercept not in ("free", "penalized"):
+            raise ValueError(
+                f"intercept must be 'free' or 'penalized' (fit_intercept=False for none), got {intercept!r}."
+            )
+        return cls("none" if not fit_intercept else intercept, scaling)  # type: ignore[arg-type]
+
+    @property
+    def rho(self) -> float:
+        """The constant feature appended to each row."""
+        return self.scale if self.kind == "penalized" else 0.0

@@ -1,0 +1,46 @@
+"""From labels to targets and back: one-vs-rest, class weights, predicted classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hinge.problem.problem import Floats
+
+
+def one_vs_rest(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> list[Floats]:
+    """Targets of each binary problem: the second class against the first, or each against the rest."""
+    positives = classes[1:] if classes.size == 2 else classes
+    return [np.where(y == label, 1.0, -1.0) for label in positives]
+
+
+def predicted(classes: npt.NDArray[Any], scores: Floats) -> npt.NDArray[Any]:
+    """The class of each row of scores."""
+    index = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    labels: npt.NDArray[Any] = classes[index]
+    return labels
+
+
+def class_factors(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any], weight: Floats) -> Floats:
+    """The class weight of every row."""
+    if class_weight is None:
+        return np.ones(y.size)
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
+        totals = [weight[y == label].sum() for label in classes]
+        by_class = dict(zip(classes.tolist(), weight.sum() / (len(totals) * np.array(totals)), strict=True))
+    else:
+        by_class = dict(class_weight)
+        present = set(classes.tolist())
+        unknown = set(by_class) - present
+        if unknown and present - set(by_class):  # a typing error; a class that this fold lacks is none
+            raise ValueError(f"class_weight names classes that are not in y: {sorted(map(repr, unknown))}.")
+    factors = np.ones(y.size)
+    for label, factor in by_class.items():
+        if not (np.isfinite(factor) and factor > 0):
+            raise ValueError(f"class_weight must be positive and finite, got {factor!r} for class {label!r}.")
+        factors[y == label] = factor
+    return factors

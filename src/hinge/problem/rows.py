@@ -1,0 +1,84 @@
+"""Training rows, read in place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from hinge import _core
+
+
+def as_rows(X: Any) -> _core.Rows:
+    """Native rows over a C-contiguous array or a CSR matrix, in place: one pass checks every value and index.
+
+    Values and column indices are not copied; `indptr` is, unless it is of 64 bits.
+
+    Raises ValueError with row and column for NaN, infinity, indices out of range, duplicates and a corrupt indptr.
+    """
+    if not sp.issparse(X):
+        return _core.Rows.dense(_in_place(X))
+    if X.format != "csr":
+        raise TypeError(f"expected a CSR matrix, got {X.format}")
+    if X.indptr.size != X.shape[0] + 1:
+        raise ValueError(f"Corrupt CSR matrix: indptr has {X.indptr.size} entries for {X.shape[0]} rows.")
+    indptr = _in_place(X.indptr.astype(np.int64, copy=False))
+    return _core.Rows.csr(_in_place(X.data), _indices(X.indices), indptr, X.shape[1])
+
+
+def _indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """32- and 64-bit integers as they are; other kinds, which scipy does not make itself, as 64-bit ones."""
+    return _in_place(array if array.dtype.newbyteorder("=") in (np.int32, np.int64) else array.astype(np.int64))
+
+
+def _in_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array itself, unless its memory is laid out as native code cannot read it."""
+    return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["C_CONTIGUOUS", "ALIGNED"])
+
+
+@contextmanager
+def held_still(X: Any) -> Iterator[None]:
+    """Make the indices of a sparse matrix read-only while native code reads them.
+
+    They were checked once; changed later, by a callback or another thread, they would point anywhere. A change is an
+    error where it is made instead. Values need no such care: what they become, a certificate never takes NaN for a
+    loss of zero. X itself must stay as it is while a model is trained on it: the certificate is of the rows as read.
+    """
+    arrays = [X.indices, X.indptr] if sp.issparse(X) and X.format == "csr" else []
+    _HELD.take(arrays)
+    try:
+        yield
+    finally:
+        _HELD.release(arrays)
+
+
+class _Held:
+    """Counts who holds an array, so that fits on the same rows in several threads do not release each other's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: dict[int, int] = {}
+
+    def take(self, arrays: list[npt.NDArray[Any]]) -> None:
+        with self._lock:
+            for array in arrays:
+                if array.flags.writeable or id(array) in self._counts:
+                    self._counts[id(array)] = self._counts.get(id(array), 0) + 1
+                    array.flags.writeable = False
+
+    def release(self, arrays: list[npt.NDArray[Any]]) -> None:
+        with self._lock:
+            for array in arrays:
+                left = self._counts.pop(id(array), None)
+                if left is not None and left > 1:
+                    self._counts[id(array)] = left - 1
+                elif left is not None:
+                    array.flags.writeable = True
+
+
+_HELD = _Held()

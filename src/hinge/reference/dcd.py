@@ -1,0 +1,158 @@
+"""Dual coordinate descent with shrinking.
+
+Hsieh, Chang, Lin, Keerthi & Sundararajan, "A Dual Coordinate Descent Method for Large-scale Linear SVM" (ICML 2008),
+Algorithms 1 and 3. Maximise D(a) over 0 <= a_i <= box_i, one a_i at a time::
+
+    g = t_i (w.x_i + b) - 1 + diagonal_i a_i,   a_i <- clip(a_i - g / q_i, 0, box_i),   w += (change of a_i) t_i x_i
+
+Box and diagonal are those of the loss: C_i and 0 for the hinge, none and 1 / (2 C_i) for its square;
+q_i = |x_i|^2 + diagonal_i.
+
+Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch is left out for
+a while.
+
+Free intercept: single coordinates cannot move along sum a_i t_i = 0, so the constraint is handled by the method of
+multipliers. b is the multiplier; the penalty kappa/2 (sum a_i t_i)^2 acts like a constant feature sqrt(kappa): q_i
+grows by kappa, and b moves by kappa (change of a_i) t_i at each step. After each epoch it moves by
+rate kappa sum a_i t_i. The rate is 1 at first; it halves when the sum has changed its sign, which tells of a multiplier
+that overshoots, and grows by half, up to 1, when it has not.
+
+Polish: now and then all free multipliers move at once (`hinge.reference.face`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hinge.reference import face
+from hinge.reference.algorithm import ActiveRows, Point
+from hinge.reference.order import Order
+from hinge.reference.problem import Problem
+from hinge.reference.rng import Rng
+
+# What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
+FEW = 1000  # rows of a problem so small that steps on the face cost nothing
+LEAST_PART = 8  # an epoch earns as much as one over an eighth of all rows
+VALUES_PER_ROW = 16.0  # a dot product costs as much as reading so many values more than the row has
+GENEROUS = 4.0  # the steps of a climb may cost so many times what was earned
+ALWAYS = 100.0  # steps that a small problem may take whatever they cost
+
+
+class Dcd(face.DualIterate):
+    """One epoch visits the active rows once. kappa = 0 unless the intercept is free."""
+
+    fields = (
+        *("a", "w", "b", "residue", "last_residue", "rate", "at_work.active", "shrink_above", "shrink_below", "gap"),
+        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "rng"),
+    )
+
+    def __init__(self, problem: Problem, shrinking: bool, polish: bool, kappa: float, order: Order, rng: Rng) -> None:
+        super().__init__(problem, kappa)
+        self.shrinking = shrinking
+        self.polish = polish
+        self.order = order
+        self.rng = rng
+        self.rate = 1.0  # of the multiplier b, relative to kappa
+        self.last_residue = 0.0  # after the epoch before
+        self.at_work = ActiveRows(problem.m)
+        self.shrink_above = math.inf  # a row at a = 0 leaves when its gradient is above
+        self.shrink_below = -math.inf  # a row at a = box leaves when its gradient is below
+        self.gap = math.inf  # estimate of the last epoch
+        self.full_b = 0.0  # b after the last epoch over all rows
+        self.credit = 0.0  # rows read since the last climb on the face
+
+    def point(self) -> Point:
+        return self.w.copy(), self.b if self.problem.free_intercept else 0.0, self.a.copy()
+
+    def estimate(self) -> tuple[float, float]:
+        return self.dual + self.gap, self.dual
+
+    def run_epoch(self) -> None:
+        rows, target, cost, loss = self.problem.rows, self.problem.target, self.problem.cost, self.problem.loss
+        visit = self.order.arrange(self.at_work.active, self.rng)
+        leaving = set()
+        highest, lowest = -math.inf, math.inf  # of the projected gradients
+        share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
+        jump = {-1.0: math.inf, 1.0: math.inf}
+        for i in self.each(visit):
+            a, box = float(self.a[i]), self.problem.box(i)
+            g = target[i] * (rows.dot(i, self.w) + self.b) - 1.0 + loss.diagonal(cost[i]) * a
+            share += loss.gap_share(a, g, cost[i])
+            if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
+                leaving.add(i)
+                continue
+            projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
+            highest, lowest = max(highest, projected), min(lowest, projected)
+            if projected != 0.0:
+                self._move(i, g)
+            else:  # at a bound: how far b would have to go, and which way, until this row wants to leave it
+                way = -target[i] if a == 0.0 else target[i]
+                jump[way] = min(jump[way], abs(g))
+        full = self.at_work.full
+        self.at_work.remove(leaving)
+        self.shrink_above = highest if highest > 0.0 else math.inf
+        self.shrink_below = lowest if lowest < 0.0 else -math.inf
+        if self.kappa > 0.0:
+            stuck = highest <= 0.0 and lowest >= 0.0
+            self._update_multiplier(jump[math.copysign(1.0, self.residue)] if stuck and self.residue != 0.0 else 0.0)
+        self.gap = share + (1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else share
+        self._return_rows(full, max(highest, -lowest))
+        if self.polish and visit:
+            self._climb(visit)
+
+    def _move(self, i: int, g: float) -> None:
+        """The exact maximum along coordinate i."""
+        rows, target, a = self.problem.rows, self.problem.target[i], float(self.a[i])
+        diagonal, box = self.problem.loss.diagonal(self.problem.cost[i]), self.problem.box(i)
+        q = rows.squared_norm(i) + self.kappa + diagonal
+        following = min(max(a - g / q, 0.0), box) if q > 0.0 else box
+        change = following - a
+        if change == 0.0:
+            return
+        rows.add(i, change * target, self.w)
+        self.dual -= change * (g - target * self.b + 0.5 * change * (rows.squared_norm(i) + diagonal))
+        self.b += self.kappa * change * target
+        self.residue += change * target
+        self.a[i] = following
+
+    def _update_multiplier(self, jump: float) -> None:
+        """b follows the residue; where no row wants to move at this b, it goes first to where one does."""
+        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
+        if 0.0 < jump < math.inf:
+            self.b += math.copysign(jump, self.residue)
+        self.b += self.rate * self.kappa * self.residue
+        self.last_residue = self.residue
+
+    def _return_rows(self, full: bool, violation: float) -> None:
+        """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""
+        if full:
+            self.at_work.full_gap, self.full_b = self.gap, self.b
+        elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
+            self._activate_all()
+
+    def _activate_all(self) -> None:
+        """None leaves before the next epoch is over."""
+        self.at_work.take_all()
+        self.shrink_above, self.shrink_below = math.inf, -math.inf
+
+    def make_consistent(self) -> None:
+        """All rows come back, multipliers into their box, and what follows from them is computed anew."""
+        self.recompute()
+        if not self.problem.free_intercept:
+            self.b = 0.0
+        self._activate_all()
+
+    def _climb(self, visit: list[int]) -> None:
+        """A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes."""
+        m = self.problem.m
+        self.credit += max(len(visit), min(m, FEW + m // LEAST_PART))
+        f = sum(self.is_free(i) for i in self.at_work.active)
+        if f == 0 or f > face.LARGEST:
+            return
+        per_row = sum(self.problem.rows.stored(i) for i in visit) / len(visit) + VALUES_PER_ROW
+        one_step = f + f * f * f / (3.0 * per_row)  # r, and the Cholesky factor
+        if self.credit >= 0.5 * f * f + one_step:  # f^2 / 2: half of K, which is symmetric
+            affordable = GENEROUS * self.credit / one_step
+            at_least = min(f, ALWAYS) if m <= FEW else 1.0
+            face.climb(self, int(min(max(affordable, at_least), face.LARGEST)))
+            self.credit = 0.0

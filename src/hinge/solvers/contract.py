@@ -1,0 +1,153 @@
+"""The contract of a solver: a configuration that declares what it supports and starts a run on a problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Protocol, Self, TypeAlias
+
+from hinge import _core
+from hinge.problem import Floats, InterceptKind, Order, Problem
+
+#: Arrays and numbers that make up a run.
+State: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a solver supports and how the loop is to treat it.
+
+    Attributes
+    ----------
+    losses : names of the losses that it minimises
+    intercepts : treatments of b that it knows
+    order : the row order that it uses unless told otherwise; None: it takes no order, because it draws its rows itself
+        or reads all of them in turn
+    comparison : how far above the tolerance an estimate may lie to be worth an exact evaluation, as a factor; None:
+        learned from evaluations that came too early
+    refines_tiny : whether problems of up to 1000 rows are worth solving to the last bit
+    rebuilds : whether its model is w(a), rebuilt from the multipliers by evaluation, whatever w its points carry
+    """
+
+    losses: tuple[str, ...] = ("hinge",)
+    intercepts: tuple[InterceptKind, ...] = ("none", "penalized")
+    order: Order | None = None
+    comparison: float | None = None
+    refines_tiny: bool = False
+    rebuilds: bool = False
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run is started with.
+
+    Attributes
+    ----------
+    order : the order of rows in an epoch; None for a solver that takes none
+    key : integers that random numbers must come from, and from nothing else: same key, same bits
+    poll : tells native loops to stop
+    max_iter : the largest number of epochs that will be asked for
+    """
+
+    order: Order | None
+    key: tuple[int, ...]
+    poll: _core.Poll
+    max_iter: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a run offers for evaluation.
+
+    Attributes
+    ----------
+    multipliers : ndarray of shape (m,)
+        They need not be feasible: evaluation clips them to the box and repairs the rest.
+    w : ndarray of shape (n_features + 1,) or None
+        None: w(a).
+    b : float
+        The run's own guess of a free intercept. Evaluation finds the best one; this is for when there is no time.
+    """
+
+    multipliers: Floats
+    w: Floats | None = None
+    b: float = 0.0
+
+
+class Run(Protocol):
+    """A solver at work on one problem. Subclass it: `advance` and `point` are all that a run must have."""
+
+    @abstractmethod
+    def advance(self, epochs: int) -> int:
+        """Work for `epochs` epochs; return how many rows were read."""
+        ...
+
+    @abstractmethod
+    def point(self) -> Point:
+        """The present multipliers and weights."""
+        ...
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, from what the epochs have computed anyway; None: no idea."""
+        return None
+
+    def rejected(self) -> None:
+        """An exact evaluation found a gap above the tolerance: drop what may have misled the estimate."""
+
+    def save(self) -> State | None:
+        """Everything that it takes to go on to the same bits; None: this run cannot be resumed."""
+        return None
+
+    def restore(self, state: State, *, same_problem: bool) -> None:
+        """Go on from `state`: to the same bits on the same problem, from the best that it offers on another one."""
+        raise TypeError(f"{type(self).__name__} cannot be resumed: it has no save() and restore(state).")
+
+
+def as_run(run: Any) -> Run:
+    """The run itself, if it has every method of one."""
+    for name in ("advance", "point", "estimate", "rejected", "save", "restore"):
+        if not callable(getattr(run, name, None)):
+            raise TypeError(
+                f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them but "
+                "advance and point."
+            )
+    found: Run = run
+    return found
+
+
+class Solver(Protocol):
+    """What the user passes as ``solver``."""
+
+    @property
+    def traits(self) -> Traits:
+        """What it supports."""
+        ...
+
+    def start(self, problem: Problem, setup: Setup) -> Run:
+        """Begin a run."""
+        ...
+
+
+class Composite(ABC):
+    """A solver that consists of several runs of the loop, with a solver of its own in each."""
+
+    @abstractmethod
+    def train(self, problem: Problem, options: Any, train: Callable[[Problem, Solver, Any], Any]) -> Any:
+        """Call `train` as often as needed, and return the outcome of all."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A frozen set of options that scikit-learn can read and vary (``solver__k=[1, 100]`` in a grid search)."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The options by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def replace(self, **options: Any) -> Self:
+        """A copy with some options changed; an unknown one is an error."""
+        unknown = sorted(set(options) - {field.name for field in fields(self)})
+        if unknown:
+            raise ValueError(f"{type(self).__name__} has no option {unknown[0]!r}; it has {sorted(asdict(self))}.")
+        return replace(self, **options)

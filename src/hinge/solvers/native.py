@@ -1,0 +1,84 @@
+"""What the solvers of the native core share: how a configuration becomes a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hinge import _core
+from hinge.problem import Problem
+from hinge.solvers.contract import Configuration, Point, Run, Setup, State, Traits
+
+
+@dataclass(frozen=True)
+class NativeSolver(Configuration):
+    """A configuration whose algorithm is a class of the core.
+
+    A subclass declares its traits, and says in `build` which class of `core` to make with which options. `core` is the
+    compiled module; :mod:`hinge.reference` puts its readable twin in the same place.
+    """
+
+    core: ClassVar[Any] = _core
+    #: Fields of a saved state that mean nothing on another problem, and what they are there.
+    forgets: ClassVar[State] = {}
+
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        raise NotImplementedError
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work, made from `core`."""
+        raise NotImplementedError
+
+    def start(self, problem: Problem, setup: Setup) -> NativeRun:
+        """Begin a run."""
+        return NativeRun(self.build(self.core, problem, setup), setup.poll, self)
+
+
+def rng_of(core: Any, setup: Setup) -> Any:
+    """The random numbers of a run."""
+    return core.Rng(list(setup.key))
+
+
+def order_of(core: Any, setup: Setup) -> Any:
+    """Its row order; a solver that draws rows itself is built with one that it does not use."""
+    return core.Order(*((0, 1) if setup.order is None else setup.order.layout))
+
+
+class NativeRun(Run):
+    """Any class of the core at work."""
+
+    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver) -> None:
+        self._algorithm = algorithm
+        self._poll = poll
+        self._solver = solver
+
+    def advance(self, epochs: int) -> int:
+        touched, _ = self._algorithm.advance(epochs, self._poll)
+        return int(touched)
+
+    def point(self) -> Point:
+        w, b, multipliers = self._algorithm.point()
+        return Point(multipliers, w, b)
+
+    def estimate(self) -> tuple[float, float] | None:
+        found: tuple[float, float] | None = self._algorithm.estimate()
+        return found
+
+    def rejected(self) -> None:
+        """w may have drifted from w(a), and rows that were left out may matter: w is computed anew, all rows return."""
+        if self._solver.traits.rebuilds:
+            self._algorithm.rebuild(self._poll)
+
+    def save(self) -> State:
+        return dict(self._algorithm.state())
+
+    def restore(self, state: State, *, same_problem: bool) -> None:
+        try:
+            self._algorithm.restore(state if same_problem else {**state, **self._solver.forgets})
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            name = type(self._solver).__name__
+            raise ValueError(f"The saved state does not fit this problem and {name}: {error}.") from error
+        if not same_problem:
+            self._algorithm.rebuild(self._poll)

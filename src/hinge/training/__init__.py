@@ -1,0 +1,23 @@
+"""The one training loop, several problems at once, and what comes out."""
+
+from hinge.training.best_of import BestOf
+from hinge.training.certify import certify
+from hinge.training.eta_search import EtaSearch, search_eta
+from hinge.training.loop import train
+from hinge.training.many import train_all
+from hinge.training.result import Options, Outcome, Record
+from hinge.training.solve import Solution, solve
+
+__all__ = [
+    "BestOf",
+    "EtaSearch",
+    "Options",
+    "Outcome",
+    "Record",
+    "Solution",
+    "certify",
+    "search_eta",
+    "solve",
+    "train",
+    "train_all",
+]

@@ -1,0 +1,289 @@
+"""The training loop: one for all solvers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from hinge import _core
+from hinge.certificate import Certificate, Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
+from hinge.problem import Problem
+from hinge.solvers import Composite, Setup, Solver, State, as_run, supporting
+from hinge.training import saved
+from hinge.training.result import Options, Outcome, Record, Status
+from hinge.training.schedule import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
+from hinge.training.signals import in_main_thread
+
+# A native call should read about this many rows: tiny problems get several epochs per call.
+_ROWS_PER_CALL = 4096
+# After an interrupt, an evaluation of what was trained may take this many seconds.
+_AFTER_INTERRUPT = 0.3
+
+
+def train(
+    problem: Problem, solver: Solver | Composite, options: Options, evaluator: Evaluator | None = None
+) -> Outcome:
+    """Run `solver` on `problem` until the gap is within ``options.tol``, or something else ends it.
+
+    A request of ``options.token`` to stop gives the status "interrupted", and so does a KeyboardInterrupt that a
+    callback or a solver raises; the model so far comes back. Other exceptions are passed on.
+    """
+    if isinstance(solver, Composite):
+        outcome: Outcome = solver.train(problem, options, train)
+        return outcome
+    _refuse_unsupported(problem, solver, options)
+    return _Training(problem, solver, options, evaluator or LocalEvaluator(problem, options.n_threads)).outcome()
+
+
+def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
+    name, traits = type(solver).__name__, solver.traits
+    if problem.loss.name not in traits.losses:
+        raise ValueError(
+            f"{name} does not support loss={problem.loss.name!r}, only {traits.losses}. "
+            f"Use a solver that supports it: 'auto', {supporting('losses', problem.loss.name)}."
+        )
+    if problem.intercept.kind not in traits.intercepts:
+        raise ValueError(
+            f"{name} does not support intercept={problem.intercept.kind!r}. "
+            "Use intercept='penalized' or fit_intercept=False (in solve: intercept='none'), "
+            f"or a solver that supports it: 'auto', {supporting('intercepts', problem.intercept.kind)}."
+        )
+    if options.order is not None and traits.order is None:
+        raise ValueError(
+            f"{name} takes no order, it draws its rows at random or reads all of them in turn: leave order=None."
+        )
+
+
+@dataclass
+class _Bracket:
+    """The best primal and the best dual seen."""
+
+    model: Upper
+    bound: Lower
+
+    def update(self, model: Upper, bound: Lower | None) -> None:
+        if model.value < self.model.value:
+            self.model = model
+        if bound is not None and bound.value > self.bound.value:
+            self.bound = bound
+
+    @property
+    def certificate(self) -> Certificate:
+        return Certificate(self.model.value, self.bound.value)
+
+    @property
+    def rounding(self) -> float:
+        return self.model.rounding + self.bound.rounding
+
+    def save(self) -> State:
+        model, bound = self.model, self.bound
+        return {
+            "primal": np.array([model.value, model.rounding, model.b]),
+            "w": model.w,
+            "dual": np.array([bound.value, bound.rounding]),
+            "multipliers": bound.multipliers,
+            "w_of_multipliers": bound.w,
+        }
+
+    @classmethod
+    def restored(cls, state: State) -> _Bracket:
+        value, rounding, b = (float(x) for x in state["primal"])
+        lower, lowered = (float(x) for x in state["dual"])
+        model = Upper(value, rounding, np.array(state["w"]), b)
+        return cls(model, Lower(lower, lowered, np.array(state["multipliers"]), np.array(state["w_of_multipliers"])))
+
+
+class _Training:
+    """One run of a solver, with everything that belongs to it."""
+
+    def __init__(self, problem: Problem, solver: Solver, options: Options, evaluator: Evaluator) -> None:
+        self.problem = problem
+        self.options = options
+        self.evaluator = evaluator
+        self.traits = solver.traits
+        self.token = _core.StopToken() if options.token is None else options.token
+        self.poll = _core.Poll(self.token, in_main_thread())
+        order = options.order if options.order is not None else self.traits.order
+        self.run = as_run(solver.start(problem, Setup(order, options.key, self.poll, options.max_iter)))
+        refine = self.traits.refines_tiny and problem.m <= TINY
+        self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
+        unprompted = BUDGET if refine else UNPROMPTED
+        self.schedule = Schedule(problem.m, self.target, self.traits.comparison, unprompted)
+        self.stagnation = Stagnation(options.tol)
+        self.best = _Bracket(*trivial(problem))
+        self.history: list[Record] = []
+        self.epoch = 0
+        self.earlier = 0  # epochs of the run that this one resumes
+        self.touched = 0  # rows read by training
+        self.partial = False  # the last epoch was cut short
+        self.fresh = True  # nothing learned since the last evaluation
+        self.began = time.perf_counter()
+
+    def outcome(self) -> Outcome:
+        error = None
+        try:
+            status = self._go()
+        except KeyboardInterrupt as interrupt:
+            status, error, self.partial = "interrupted", interrupt, True
+        state = self._save()
+        status = self._finish(status)
+        if self.best.certificate.within(self.options.tol) and status in ("stalled", "max_iter", "time_limit"):
+            status = "converged"
+        return Outcome(self.best.model, self.best.bound, tuple(self.history), status, self.epoch, state, error)
+
+    def _go(self) -> Status:
+        if (stopped := self._stopped()) is not None:
+            return stopped
+        if self.options.state is not None and (ended := self._resume(self.options.state)) is not None:
+            return ended
+        # Calls end at multiples of `stride`, counted from the very first epoch: a resumed run is evaluated when the
+        # whole one would have been.
+        stride = max(1, _ROWS_PER_CALL // self.problem.m)
+        while True:
+            if self.epoch >= self.options.max_iter:
+                return "max_iter"
+            epochs = min(stride - (self.earlier + self.epoch) % stride, self.options.max_iter - self.epoch)
+            self.touched += self.run.advance(epochs)
+            self.fresh = False
+            if (stopped := self._stopped()) is not None:
+                self.partial = self.poll.stopped
+                return stopped
+            self.epoch += epochs
+            if (self.earlier + self.epoch) % stride == 0 and (ended := self._check()) is not None:
+                return ended
+            if self.options.callback is not None and self.options.callback(self._record()):
+                return "callback"
+
+    def _check(self) -> Status | None:
+        """Evaluate exactly if that is due, and say whether it ends the run."""
+        estimate = self.run.estimate()
+        if not self.schedule.due(self.touched, estimate):
+            return None
+        if not self._evaluate(self.poll, estimate, count=True):
+            return self._stopped()
+        certificate = self.best.certificate
+        if certificate.within(self.target):
+            return "converged"
+        if self.stagnation.reached(certificate, self.best.rounding):
+            return "stalled"
+        self.schedule.failed(estimate, certificate)
+        self.run.rejected()
+        return None
+
+    def _stopped(self) -> Status | None:
+        self.poll.raise_error()  # outside of a block of Signals, a handler's exception is raised here
+        if self.token.stop_requested:
+            return "interrupted"
+        return "time_limit" if self.token.past_deadline else None
+
+    def _evaluate(self, poll: _core.Poll, estimate: tuple[float, float] | None = None, count: bool = False) -> bool:
+        """Evaluate both sides at the run's point, or only the primal one if that shows that the estimate was wrong.
+
+        Only evaluations of the schedule count. False when stopped by the poll.
+        """
+        point = self.run.point()
+        w = None if self.traits.rebuilds else point.w
+        bound: Lower | None = None
+        if w is None:
+            if (bound := self.evaluator.lower(point.multipliers, poll)) is None:
+                return False
+            w = bound.w
+        if (model := self.evaluator.upper(w, poll)) is None:
+            return False
+        rows = self.problem.m
+        if bound is None and not _disproved(estimate, model, self.target):
+            bound = self.evaluator.lower(point.multipliers, poll)
+            if bound is None:
+                return False
+        if bound is not None:
+            rows += int(np.count_nonzero(bound.multipliers))
+        if count:
+            self.schedule.evaluated(rows)
+        self.best.update(model, bound)
+        self.fresh = True
+        record = self._record()
+        if self.options.verbose:
+            _print(record, self.options.title, first=not self.history)
+        self.history.append(record)
+        return True
+
+    def _record(self) -> Record:
+        certificate = self.best.certificate
+        return Record(self.epoch, time.perf_counter() - self.began, certificate.primal, certificate.dual)
+
+    def _finish(self, status: Status) -> Status:
+        """The final evaluation, of work done since the last one. An interrupt is not kept waiting for it."""
+        if self.fresh or (status == "interrupted" and self.history):
+            return status
+        token = self.token
+        if status == "interrupted":
+            token = _core.StopToken()
+            token.set_deadline(_AFTER_INTERRUPT)
+        poll = _core.Poll(token, in_main_thread(), overtime=status != "interrupted")
+        if self._evaluate(poll):
+            return status
+        poll.raise_error()
+        if not self.history:
+            self._keep_unread()
+        return "interrupted"
+
+    def _keep_unread(self) -> None:
+        """There was no time to evaluate what was trained: it is kept, with a bound that needs no reading."""
+        point = self.run.point()
+        if point.w is not None and np.all(np.isfinite(point.w)):
+            self.best.model = unread(self.problem, point.w, float(point.b))
+
+    def _save(self) -> State | None:
+        run = self.run.save()
+        if run is None:
+            return None
+        loop = {
+            "fingerprint": self.problem.fingerprint,
+            "tol": self.options.tol,
+            "partial": int(self.partial),
+            "epochs": self.earlier + self.epoch,
+            "touched": self.touched,
+            **self.schedule.save(),
+            **self.stagnation.save(),
+            **self.best.save(),
+        }
+        return saved.sealed(run, loop)
+
+    def _resume(self, state: State) -> Status | None:
+        """Go on from a saved state; says so if there is nothing left to do."""
+        run, loop = saved.opened(state)
+        same = int(loop["fingerprint"]) == self.problem.fingerprint and not int(loop["partial"])
+        self.run.restore(run, same_problem=same)
+        if not same:  # a warm start
+            if not self._evaluate(self.poll):
+                return self._stopped() or "interrupted"
+            return "converged" if self.best.certificate.within(self.target) else None
+        self.earlier, self.touched = int(loop["epochs"]), int(loop["touched"])
+        self.schedule.restore(loop)
+        self.best = _Bracket.restored(loop)
+        self.history.append(self._record())
+        same_tol = float(loop["tol"]) == self.options.tol
+        if same_tol:
+            self.stagnation.restore(loop)
+        if self.best.certificate.within(self.target):
+            return "converged"
+        stalled = same_tol and self.stagnation.over(self.best.certificate, self.best.rounding)
+        return "stalled" if stalled else None
+
+
+def _disproved(estimate: tuple[float, float] | None, model: Upper, tol: float) -> bool:
+    """The exact primal is too far above the estimated dual: the true gap is neither small enough nor rounding."""
+    if estimate is None:
+        return False
+    return model.value - estimate[1] > (1.0 + 1e-6) * tol * estimate[1] + 4.0 * model.rounding
+
+
+def _print(record: Record, title: str, first: bool) -> None:
+    if first:
+        print(f"{'':>{len(title)}} {'epoch':>7} {'seconds':>9} {'primal':>16} {'dual':>16} {'relative gap':>13}")
+    print(
+        f"{title} {record.epoch:7d} {record.seconds:9.2f} {record.primal:16.8g} {record.dual:16.8g} "
+        f"{record.relative_gap:13.2e}"
+    )

@@ -1,0 +1,81 @@
+"""Signals while a model is trained: obeyed at once, raised when nothing can be lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, ClassVar, Self, TypeAlias
+
+from hinge import _core
+
+Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
+
+def in_main_thread() -> bool:
+    """Whether this thread runs Python's signal handlers."""
+    return threading.current_thread() is threading.main_thread()
+
+
+class Signals:
+    """A block in which a signal handler's exception stops the work instead of breaking it off at a random place.
+
+    Python's signal handlers, Ctrl-C's among them, run as usual. What one of them raises is kept in `error`, and `token`
+    is told to stop; native loops and the training loop notice within a fraction of a second. Whoever opened the block
+    stores what there is, and raises `error` after it. Of blocks inside each other (a callback that fits a model) all
+    stop. Threads other than the main one never run handlers: there the block does nothing.
+    """
+
+    _open: ClassVar[list[Signals]] = []  # in the main thread, the outermost first
+    _wrapped: ClassVar[dict[int, tuple[Handler, Handler]]] = {}  # by signal: the user's handler, and ours around it
+
+    def __init__(self) -> None:
+        self.token = _core.StopToken()
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        if in_main_thread():
+            self._open.append(self)
+            if len(self._open) == 1:
+                self._wrap_handlers()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if in_main_thread():
+            self._open.remove(self)
+            if not self._open:
+                self._restore_handlers()
+
+    @classmethod
+    def _wrap_handlers(cls) -> None:
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler):
+                cls._wrapped[number] = (handler, _keeping(handler))
+        for known, (_, ours) in cls._wrapped.items():
+            signal.signal(known, ours)
+
+    @classmethod
+    def _restore_handlers(cls) -> None:
+        for number, (handler, ours) in cls._wrapped.items():
+            if signal.getsignal(number) is ours:  # unless somebody has set another one meanwhile
+                signal.signal(number, handler)
+        cls._wrapped.clear()
+
+    @classmethod
+    def stop_all(cls, error: BaseException) -> None:
+        """Stop the work of every open block because of `error`; the first one counts."""
+        for block in cls._open:
+            block.error = block.error or error
+            block.token.stop()
+
+
+def _keeping(handler: Handler) -> Handler:
+    def keep(number: int, frame: FrameType | None) -> None:
+        try:
+            handler(number, frame)
+        except BaseException as error:
+            Signals.stop_all(error)
+
+    return keep

@@ -1,0 +1,34 @@
+"""hinge is quick to import."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = pytest.mark.timing
+
+
+def cpu_seconds(statement: str) -> float:
+    """CPU time of a fresh interpreter that runs `statement`."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", statement], check=True, cwd=ROOT / "tests")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+
+
+def test_import_costs_at_most_a_tenth_more_than_sklearn_svm() -> None:
+    statements = ("import sklearn.svm", "import hinge")
+    for statement in statements:
+        cpu_seconds(statement)  # byte code and file cache
+    for _ in range(3):  # a noisy machine may spoil one comparison, not three
+        times = [[cpu_seconds(statement) for statement in statements] for _ in range(7)]
+        svm, own = (min(column) for column in zip(*times, strict=True))
+        if own <= 1.1 * svm:
+            return
+    pytest.fail(f"importing hinge takes {own:.3f} s of CPU time, sklearn.svm {svm:.3f} s: more than a tenth more")
