@@ -11,6 +11,7 @@ import io
 import pickle
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def _matrix(rng: np.random.Generator) -> Finding:
     right = decoded(bad)
     uses: dict[str, Callable[[], Any]] = {
         "solve": lambda: hinge.solve(bad, y, max_iter=3),
-        "fit": lambda: hinge.LinearSVC(max_iter=3).fit(bad, y),
+        "fit": lambda: _as_solution(hinge.LinearSVC(max_iter=3, store_dual=True).fit(bad, y)),
         "partial_fit": lambda: hinge.OnlineSVC().partial_fit(bad, y, classes=[0, 1]),
         "predict": lambda: hinge.LinearSVC(max_iter=3).fit(dense, y).decision_function(bad),
         "predict online": lambda: hinge.OnlineSVC().fit(dense, y).decision_function(bad),
@@ -79,13 +80,22 @@ def _matrix(rng: np.random.Generator) -> Finding:
     )
 
 
+def _as_solution(model: hinge.LinearSVC) -> SimpleNamespace:
+    return SimpleNamespace(
+        coef=model.coef_[0],
+        intercept=model.intercept_[0],
+        dual=model.dual_coef_[0],
+        certificate=model.certificate_,
+    )
+
+
 def _wrong(use: str, answer: Any, right: Any, dense: Any, y: Any) -> list[str]:
     """How an answer differs from that of the same rows, given as they should be."""
-    if use == "solve":
+    if use in ("solve", "fit"):
         signs = np.where(y == 1, 1, -1)
         return false_certificate(ExactProblem(right, signs, np.ones(len(y)), "hinge", "free", 1.0), answer)
-    if use in ("fit", "partial_fit"):
-        model = (hinge.LinearSVC(max_iter=3) if use == "fit" else hinge.OnlineSVC()).fit(right, y)
+    if use == "partial_fit":
+        model = hinge.OnlineSVC().fit(sp.csr_array(right), y)
         return [] if np.allclose(answer.coef_, model.coef_, rtol=1e-3) else ["another model"]
     if use.startswith("predict"):
         model = (hinge.OnlineSVC() if "online" in use else hinge.LinearSVC(max_iter=3)).fit(dense, y)

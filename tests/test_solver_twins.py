@@ -34,7 +34,7 @@ from pairs import (
 )
 from registry import SOLVERS, VARIANTS
 
-from hinge import DCD, Pegasos, Problem, SGDm, _core, reference, solve
+from hinge import DCD, Pegasos, Problem, SGDm, Zhang, _core, reference, solve
 from hinge.problem import Intercept, InterceptKind, as_loss, as_rows
 from hinge.reference import core, face, objective
 from hinge.reference import problem as twin
@@ -354,6 +354,31 @@ def test_native_dcd_equals_the_twin_to_stagnation(intercept: InterceptKind, C: f
     case = Case(layout, intercept=intercept, weights=True, C=C, m=90, loss=loss)
     n_active = assert_same_while_rows_leave(*dcd_pair(case, True, False, BLOCKS.layout), 60)
     assert min(n_active) < max(n_active) or loss == "squared_hinge", "nothing was shrunk: the test shows nothing"
+
+
+def test_intercept_jumps_to_where_a_row_wants_to_move_as_in_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny rows, and all multipliers at a bound: b alone decides, and steps of kappa times the residue would crawl."""
+    jumps = []
+    update = core.Dcd._update_multiplier
+
+    def watched(run: core.Dcd, jump: float) -> None:
+        jumps.append(0.0 < jump < np.inf)
+        update(run, jump)
+
+    monkeypatch.setattr(core.Dcd, "_update_multiplier", watched)
+    for seed in range(4):
+        case = Case(scale=1e-3, intercept="free", C=1e-4, m=130, d=3, seed=seed)
+        assert_same_run(*dcd_pair(case, False, False), [15])
+    assert any(jumps), "b never jumped: the test shows nothing"
+
+
+def test_exploding_steps_are_those_of_the_twin_and_warn_of_nothing() -> None:
+    """The slope of the squared hinge grows with the slack: far too large steps overflow, to the same infinities."""
+    for output in ("last", "average"):
+        solver = Zhang(eta=0.9 * 7000.0, output=output)  # type: ignore[arg-type]
+        native, slow = pair(solver, Case(scale=1e3, C=100.0, loss="squared_hinge"))
+        assert_same_run(native, slow, [1, 3])
+        assert not np.all(np.isfinite(slow.point()[0]))
 
 
 def test_multipliers_beyond_their_box_are_clipped_when_rebuilt() -> None:

@@ -55,8 +55,11 @@ def time_limit(seconds: Any) -> float | None:
     """Seconds, or None for no limit."""
     if seconds is None:
         return None
-    if isinstance(seconds, numbers.Real) and float(seconds) > 0:
-        return float(seconds)
+    try:
+        if isinstance(seconds, numbers.Real) and float(seconds) > 0:
+            return float(seconds)
+    except OverflowError:  # an integer beyond float64
+        return math.inf
     raise ValueError(f"time_limit must be positive (seconds) or None, got {shown(seconds)}.")
 
 

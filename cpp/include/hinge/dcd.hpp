@@ -147,26 +147,29 @@ struct Dcd : DualIterate {
     double share = 0.0;
     Jump jump;
     std::int64_t stored = 0;
-    const auto step = [&](std::int64_t i) {
+    const auto step = [&](std::int64_t i) __attribute__((always_inline)) {
       stored += rows.stored(i);
       const double cost = problem.cost[i];
-      const double g = problem.target[i] * (rows.dot(i, w) + b) - 1.0 + problem.loss.diagonal(cost) * a[i];
+      const double box = problem.loss.box(cost);
+      const double diagonal = problem.loss.diagonal(cost);
+      double g = problem.target[i] * (rows.dot(i, w) + b) - 1.0;
+      if (diagonal != 0.0) g += diagonal * a[i];
       share += problem.loss.gap_share(a[i], g, cost);
       ++touched;
-      if (shrinking && leaves(problem, i, g)) {
+      if (shrinking && leaves(i, g, box)) {
         leaving.push_back(i);
       } else {
-        const double projected = a[i] == 0.0 ? std::min(g, 0.0) : a[i] == problem.box(i) ? std::max(g, 0.0) : g;
+        const double projected = a[i] == 0.0 ? std::min(g, 0.0) : a[i] == box ? std::max(g, 0.0) : g;
         highest = std::max(highest, projected);
         lowest = std::min(lowest, projected);
         if (projected != 0.0) {
-          move(rows, problem, i, g);
+          move(rows, problem, i, g, diagonal);
         } else if (kappa > 0.0) {
           jump.at_bound(problem.target[i], a[i], g);
         }
       }
     };
-    if (!each_row(rows, visit, poll, step, a, problem.cost)) return false;
+    if (!each_row(rows, visit, poll, step, a, problem.target, problem.cost)) return false;
     const bool full = active.full();
     active.remove(leaving);
     shrink_above = highest > 0.0 ? highest : kInfinity;
@@ -193,16 +196,15 @@ struct Dcd : DualIterate {
     }
   };
 
-  bool leaves(const Problem& problem, std::int64_t i, double g) const {
-    return (a[i] == 0.0 && g > shrink_above) || (a[i] == problem.box(i) && g < shrink_below);
+  bool leaves(std::int64_t i, double g, double box) const {
+    return (a[i] == 0.0 && g > shrink_above) || (a[i] == box && g < shrink_below);
   }
 
   /// The exact maximum along coordinate i.
   template <Rows R>
-  void move(const R& rows, const Problem& problem, std::int64_t i, double g) {
+  void move(const R& rows, const Problem& problem, std::int64_t i, double g, double diagonal) {
     const double target = problem.target[i];
     const double cost = problem.cost[i];
-    const double diagonal = problem.loss.diagonal(cost);
     const double next = problem.loss.best_multiplier(a[i], g, rows.squared_norm(i) + kappa + diagonal, cost);
     const double change = next - a[i];
     if (change == 0.0) return;

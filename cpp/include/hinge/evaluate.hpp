@@ -235,6 +235,10 @@ struct ClassSums {
     n += other.n;
   }
 
+  /// One class has no multipliers, the other has: balanced as they are, all would be zero.
+  bool one_is_empty() const { return empty(-1.0) != empty(1.0); }
+  bool empty(double target) const { return largest[target > 0.0] == 0.0; }
+
   /// Scaling the class with the larger sum by this makes sum a_i t_i = 0 but for rounding.
   double factor(double target) const {
     const double own = sums[target > 0.0].value();
@@ -292,7 +296,8 @@ bool sum_multipliers(const R& rows, const Problem& problem, std::span<const doub
 
 }  // namespace detail
 
-/// Make the multipliers `a` feasible in place (box, balance, best multiple theta a), rebuild w = w(a) and bound D(a) from below.
+/// Make the multipliers `a` feasible in place (box, balance, best multiple theta a; for the balance a class without multipliers gets
+/// its costs), rebuild w = w(a) and bound D(a) from below.
 /// Where no positive bound comes out, a and w are set to zero: D(0) = 0. False when stopped by the poll.
 template <Rows R>
 bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<double> w, Dual& result, Poll& poll,
@@ -302,6 +307,13 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
   if (problem.free_intercept) {
     detail::ClassSums classes;
     if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    if (classes.one_is_empty()) {
+      for (std::int64_t i = 0; i < problem.size(); ++i) {
+        if (classes.empty(problem.target[i])) a[i] = problem.cost[i];
+      }
+      classes = {};
+      if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    }
     const double factor[2] = {classes.factor(-1.0), classes.factor(1.0)};
     for (std::int64_t i = 0; i < problem.size(); ++i) a[i] *= factor[problem.target[i] > 0.0];
   }

@@ -102,10 +102,11 @@ struct GradientDescent : PrimalIterate<W> {
   /// These rows, one after the other.
   template <Rows X>
   bool present(const X& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll) {
-    return each_row(rows, visit, poll, [&](std::int64_t i) {
+    const auto take = [&](std::int64_t i) {
       step(rows, problem, i);
       ++touched;
-    });
+    };
+    return each_row(rows, visit, poll, take, problem.target, problem.cost);
   }
 
   void point(const Problem& problem, Point& out) const {

@@ -129,7 +129,7 @@ struct Mpu {
     double allowed = 0.0;    // what the step may leave of it
     double violation = 0.0;  // |p - 1|, summed over the rows that moved
     std::int64_t moved = 0;
-    const auto visit_row = [&](std::int64_t k) {
+    const auto visit_row = [&](std::int64_t k) __attribute__((always_inline)) {
       const double g = problem.target[k] * rows.dot(k, w) - 1.0;
       const double a = multiplier(problem, k);
       const double zone = step(problem, k) * rows.squared_norm(k);
@@ -144,7 +144,7 @@ struct Mpu {
         leaving.push_back(k);
       }
     };
-    if (!each_row(rows, visit, poll, visit_row, counts, problem.cost)) return false;
+    if (!each_row(rows, visit, poll, visit_row, counts, problem.target, problem.cost)) return false;
     const bool full = active.full();
     active.remove(leaving);
     width = moved > 0 ? violation / static_cast<double>(moved) : 0.0;

@@ -221,9 +221,8 @@ struct Online : OnlineSteps {
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     const auto visit = order.of_all(problem.size(), rng, poll);
     const Objective objective{problem.lambda, problem.total_cost, problem.loss};
-    return !visit.empty() && each_row(rows, visit, poll, [&](std::int64_t i) {
-      present(rows, i, problem.target[i], problem.relative_weight(i), objective);
-    });
+    const auto take = [&](std::int64_t i) { present(rows, i, problem.target[i], problem.relative_weight(i), objective); };
+    return !visit.empty() && each_row(rows, visit, poll, take, problem.target, problem.cost);
   }
 };
 

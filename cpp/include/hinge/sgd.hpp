@@ -109,10 +109,11 @@ struct Sgd {
     if (visit.empty()) return false;
     const std::int64_t l = multiplicity(++epoch);
     loss = 0.0;
-    return each_row(rows, visit, poll, [&](std::int64_t k) {
+    const auto take = [&](std::int64_t k) {
       present(rows, problem, k, l);
       ++touched;
-    });
+    };
+    return each_row(rows, visit, poll, take, problem.target, problem.cost);
   }
 
   /// J and L^T, from quantities at hand. SGD-r does not visit all rows in an epoch, and cannot tell.

@@ -92,10 +92,11 @@ struct SgdQn {
     if (t0 == 0.0) prepare(rows, problem);
     const auto visit = order.of_all(problem.size(), rng, poll);
     if (visit.empty()) return false;
-    return each_row(rows, visit, poll, [&](std::int64_t i) {
+    const auto take = [&](std::int64_t i) {
       step(rows, problem, i);
       ++touched;
-    });
+    };
+    return each_row(rows, visit, poll, take, problem.target, problem.cost);
   }
 
   void point(const Problem& problem, Point& out) const {

@@ -373,7 +373,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
             )
         return Settings(
-            float(self.alpha),
+            checks.positive("alpha", self.alpha),
             int(self.batch_size),
             bool(self.projection),
             bool(self.average),

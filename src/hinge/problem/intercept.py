@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import numpy as np
+from hinge import checks
 
 InterceptKind: TypeAlias = Literal["none", "free", "penalized"]
 
@@ -24,8 +24,7 @@ class Intercept:
     def __post_init__(self) -> None:
         if self.kind not in ("none", "free", "penalized"):
             raise ValueError(f"intercept must be 'none', 'free' or 'penalized', got {self.kind!r}.")
-        if not (np.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"The scale of a penalised intercept must be positive and finite, got {self.scale!r}.")
+        checks.positive("intercept_scaling", self.scale)
 
     @classmethod
     def chosen(cls, fit_intercept: bool, intercept: str, scaling: float) -> Intercept:

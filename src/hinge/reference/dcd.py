@@ -15,7 +15,8 @@ Free intercept: single coordinates cannot move along sum a_i t_i = 0, so the con
 multipliers. b is the multiplier; the penalty kappa/2 (sum a_i t_i)^2 acts like a constant feature sqrt(kappa): q_i
 grows by kappa, and b moves by kappa (change of a_i) t_i at each step. After each epoch it moves by
 rate kappa sum a_i t_i. The rate is 1 at first; it halves when the sum has changed its sign, which tells of a multiplier
-that overshoots, and grows by half, up to 1, when it has not.
+that overshoots, and grows by half, up to 1, when it has not. Where no row wants to move at this b, nothing would change
+until b has come to where one does: it goes there first.
 
 Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 """
@@ -73,7 +74,7 @@ class Dcd(face.DualIterate):
         leaving = set()
         highest, lowest = -math.inf, math.inf  # of the projected gradients
         share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
-        jump = {-1.0: math.inf, 1.0: math.inf}
+        jump = {-1.0: math.inf, 1.0: math.inf}  # how far b may go down, or up, until a row at a bound wants to leave it
         for i in self.each(visit):
             a, box = float(self.a[i]), self.problem.box(i)
             g = target[i] * (rows.dot(i, self.w) + self.b) - 1.0 + loss.diagonal(cost[i]) * a
@@ -85,7 +86,7 @@ class Dcd(face.DualIterate):
             highest, lowest = max(highest, projected), min(lowest, projected)
             if projected != 0.0:
                 self._move(i, g)
-            else:  # at a bound: how far b would have to go, and which way, until this row wants to leave it
+            else:
                 way = -target[i] if a == 0.0 else target[i]
                 jump[way] = min(jump[way], abs(g))
         full = self.at_work.full
@@ -93,7 +94,7 @@ class Dcd(face.DualIterate):
         self.shrink_above = highest if highest > 0.0 else math.inf
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
         if self.kappa > 0.0:
-            stuck = highest <= 0.0 and lowest >= 0.0
+            stuck = highest <= 0.0 <= lowest
             self._update_multiplier(jump[math.copysign(1.0, self.residue)] if stuck and self.residue != 0.0 else 0.0)
         self.gap = share + (1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else share
         self._return_rows(full, max(highest, -lowest))

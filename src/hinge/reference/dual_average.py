@@ -43,4 +43,5 @@ class DualAverage:
 
     def multipliers(self, problem: Problem) -> Floats:
         """C_i share_i, not yet clipped to the box."""
-        return np.array(problem.cost) * (self.share_scale * self.share)
+        with np.errstate(all="ignore"):  # steps may have exploded
+            return np.array(problem.cost) * (self.share_scale * self.share)

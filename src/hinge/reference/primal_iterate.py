@@ -124,9 +124,10 @@ class PrimalIterate:
         return self._output(self.c, self.e)
 
     def _output(self, now: Floats, kept: Floats) -> Floats:
-        if self.output is Output.last:
-            return self.scale * now
-        return kept.copy() if self.output is Output.random else (self.scale_sum * now - kept) / max(self.t, 1)
+        with np.errstate(all="ignore"):  # steps may have exploded
+            if self.output is Output.last:
+                return self.scale * now
+            return kept.copy() if self.output is Output.random else (self.scale_sum * now - kept) / max(self.t, 1)
 
     def recombine(self, problem: Problem) -> None:
         """For a state saved on a problem with other costs, targets or rows: what follows from the multipliers, anew."""

@@ -109,8 +109,8 @@ def as_run(run: Any) -> Run:
     for name in ("advance", "point", "estimate", "rejected", "save", "restore"):
         if not callable(getattr(run, name, None)):
             raise TypeError(
-                f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them but "
-                "advance and point."
+                f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them "
+                "but advance and point."
             )
     found: Run = run
     return found
