@@ -438,6 +438,8 @@ def test_verify_notices_other_rows() -> None:
     model = LinearSVC(store_dual=True).fit(CANCER, IS_BENIGN)
     with pytest.raises(ValueError, match="569 rows"):
         verify(model, CANCER[:100], IS_BENIGN[:100])
+    with pytest.raises(ValueError, match="X has 569 rows, y has 100"):
+        verify(model, CANCER, IS_BENIGN[:100])
     assert verify(model, CANCER[::-1], IS_BENIGN).primal != pytest.approx(model.certificate_.primal, rel=1e-3)
 
 

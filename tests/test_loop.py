@@ -12,7 +12,7 @@ from registry import VARIANTS, with_losses
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import BestOf, LinearSVC, Pegasos, Record, solve
+from hinge import BestOf, Certificate, LinearSVC, Pegasos, Record, solve
 
 WITH_LOSSES = with_losses(VARIANTS)
 
@@ -121,6 +121,11 @@ def test_verbose_names_the_class(capsys) -> None:
     LinearSVC(verbose=1).fit(rows, np.array(["ant", "bee", "cat"])[labels])
     out = capsys.readouterr().out
     assert all(f"[{name}]" in out for name in ("ant", "bee", "cat")), out
+
+
+def test_certificate_reads_as_a_sentence() -> None:
+    assert str(Certificate(101.0, 100.0)) == "optimum in [100, 101]: this model is within 1 % of it"
+    assert str(Certificate(1.0, 0.0)) == "optimum in [0, 1]: this model is within inf % of it"
 
 
 def test_nothing_is_printed_unless_asked_for(capsys) -> None:

@@ -84,7 +84,7 @@ void all_learn_in_every_layout() {
       for (const auto output : {Output::last, Output::average}) {
         learns(SvmSgd<double>(problem, 6, 15, output, Order{}, make_rng(seed)), toy, rows);
         learns(SvmSgd<float>(problem, 6, 100, output, Order{4, 1}, make_rng(seed)), toy, rows);
-        // Constant steps, as small as the squared hinge needs: those of Norma begin with 1/lambda, and take for ever to come back.
+        // Constant steps, as small as the squared hinge needs: those of Norma begin with 1/lambda, and come back too late.
         learns(Zhang(problem, 6, ConstantRate{0.01}, {.output = output}, Order{}, make_rng(seed)), toy, rows);
       }
       if (!loss.is_hinge()) return;

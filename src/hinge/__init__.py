@@ -1,5 +1,8 @@
 """Support vector machines by stochastic subgradient methods, every model with a duality-gap certificate."""
 
+from importlib import import_module
+from types import ModuleType
+
 from hinge.certificate import Certificate, verify
 from hinge.estimators import LinearSVC, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
@@ -27,6 +30,14 @@ __version__ = "0.1.0"
 
 #: The older name of what a callback sees.
 Progress = Record
+
+
+def __getattr__(name: str) -> ModuleType:
+    """``hinge.reference``, the readable NumPy version of every solver, is imported when it is first asked for."""
+    if name == "reference":
+        return import_module("hinge.reference")
+    raise AttributeError(f"module 'hinge' has no attribute {name!r}")
+
 
 __all__ = [
     "DCD",

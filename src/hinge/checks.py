@@ -105,19 +105,21 @@ def costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
     return cost
 
 
-def sparse_structure(X: Any) -> None:
-    """Refuse a corrupt CSR or CSC matrix that scipy is about to convert: its own code trusts the indices.
+def sparse_structure(X: Any, *, read_in_place: bool = True) -> None:
+    """Refuse a corrupt CSR or CSC matrix that scipy is about to work on: its own code trusts the indices.
 
-    Matrices of float32 and float64 in CSR form are read in place and checked there.
+    Matrices of float32 and float64 in CSR form that are to be read in place are checked there.
     """
-    if not sp.issparse(X) or X.format not in ("csr", "csc") or (X.format == "csr" and X.dtype in DTYPES):
+    if not sp.issparse(X) or X.format not in ("csr", "csc"):
+        return
+    if read_in_place and X.format == "csr" and X.dtype in DTYPES:
         return
     n_outer, n_inner = X.shape if X.format == "csr" else X.shape[::-1]
-    indptr, indices = X.indptr, X.indices
-    whole_numbers = indptr.dtype.kind in "iu" and indices.dtype.kind in "iu"
+    if X.indptr.dtype.kind not in "iu" or X.indices.dtype.kind not in "iu":
+        raise ValueError(f"Corrupt {X.format.upper()} matrix: indptr and indices must be integers.")
+    indptr, indices = X.indptr.astype(np.int64), X.indices
     if (
-        not whole_numbers
-        or indptr.size != n_outer + 1
+        indptr.size != n_outer + 1
         or indptr[0] != 0
         or np.any(np.diff(indptr) < 0)
         or indptr[-1] > min(indices.size, X.data.size)

@@ -1,12 +1,14 @@
 #pragma once
 // Cholesky: dense symmetric positive definite systems, by the lower factor, row by row.
 //
-// Products are summed in four interleaved accumulators; the order is part of the contract with the NumPy twins.
+// Products are summed as everywhere (sums.hpp).
 
 #include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
+
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -15,7 +17,7 @@ class Cholesky {
   explicit Cholesky(std::vector<double> matrix, std::size_t n) : l_(std::move(matrix)), n_(n) {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        const double sum = l_[i * n_ + j] - dot(&l_[i * n_], &l_[j * n_], j);
+        const double sum = l_[i * n_ + j] - dot({&l_[i * n_], j}, {&l_[j * n_], j});
         if (i == j) {
           ok_ = ok_ && sum > 0.0;
           l_[i * n_ + i] = std::sqrt(sum);
@@ -30,7 +32,7 @@ class Cholesky {
 
   std::vector<double> solve(std::vector<double> x) const {
     for (std::size_t i = 0; i < n_; ++i) {
-      x[i] = (x[i] - dot(&l_[i * n_], x.data(), i)) / l_[i * n_ + i];
+      x[i] = (x[i] - dot({&l_[i * n_], i}, {x.data(), i})) / l_[i * n_ + i];
     }
     for (std::size_t i = n_; i-- > 0;) {
       x[i] /= l_[i * n_ + i];
@@ -40,16 +42,6 @@ class Cholesky {
   }
 
  private:
-  static double dot(const double* x, const double* y, std::size_t n) {
-    double sum[4] = {0, 0, 0, 0};
-    std::size_t k = 0;
-    for (; k + 4 <= n; k += 4) {
-      for (std::size_t j = 0; j < 4; ++j) sum[j] += x[k + j] * y[k + j];
-    }
-    for (; k < n; ++k) sum[0] += x[k] * y[k];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-
   std::vector<double> l_;
   std::size_t n_;
   bool ok_ = true;

@@ -8,8 +8,8 @@
 
 namespace hinge {
 
-/// step(i) for each row of `visit`; the row, and its entry in each of the `columns` that the step reads, are fetched from memory a
-/// little before its turn. stop(work), usually a Poll, is asked after each row. False when told to stop.
+/// step(i) for each row of `visit`; the row, and its entry in each of the `columns` that the step reads, are fetched from memory
+/// a little before its turn. stop(work), usually a Poll, is asked after each row. False when told to stop.
 template <Rows R, class Stop, class Step, class... Columns>
 [[gnu::always_inline]] inline bool each_row(const R& rows, std::span<const std::int64_t> visit, Stop&& stop, Step&& step,
                                             const Columns&... columns) {

@@ -23,10 +23,10 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/epoch.hpp"
 #include "hinge/intercept.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
@@ -94,15 +94,19 @@ struct Pegasos : PrimalIterate<> {
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     const auto visit = draw(problem.size(), poll);
     if (visit.empty()) return false;
-    const auto n = static_cast<std::int64_t>(visit.size());
-    for (std::int64_t begin = 0; begin < n; begin += options.k) {
-      const std::int64_t length = std::min(options.k, n - begin);
-      if (begin + length < n) rows.prefetch(visit[static_cast<std::size_t>(begin + length)]);
-      const auto batch = std::span(visit).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
-      if (!step(rows, problem, batch, poll)) return false;
-      touched += length;
-    }
-    return true;
+    std::size_t left = visit.size();
+    batch_.clear();
+    z_.clear();
+    const auto take = [&](std::int64_t i) {
+      batch_.push_back(i);
+      z_.push_back(decision(rows, i));
+      ++touched;
+      if (--left != 0 && static_cast<std::int64_t>(batch_.size()) < options.k) return;
+      step(rows, problem);
+      batch_.clear();
+      z_.clear();
+    };
+    return each_row(rows, visit, poll, take, problem.target, problem.cost);
   }
 
  private:
@@ -112,8 +116,10 @@ struct Pegasos : PrimalIterate<> {
     double slope;  // of the loss; on the margin of an exact intercept one between the slopes on either side
   };
 
-  std::vector<double> z_;  // scratch of one step
-  std::vector<Violator> violators_;
+  // Of one step:
+  std::vector<std::int64_t> batch_;  // A_t
+  std::vector<double> z_;            // w.x of its rows
+  std::vector<Violator> violators_;  // A_t+
 
   /// 1. The rows of this epoch; k = m is the deterministic variant, all rows in their order.
   std::vector<std::int64_t> draw(std::int64_t m, Poll& poll) {
@@ -124,61 +130,54 @@ struct Pegasos : PrimalIterate<> {
   }
 
   template <Rows R>
-  bool step(const R& rows, const Problem& problem, std::span<const std::int64_t> batch, Poll& poll) {
-    if (!find_violators(rows, problem, batch, poll)) return false;
-    if (violators_.empty() && !options.advance_without_loss) return true;
+  void step(const R& rows, const Problem& problem) {
+    violators_.clear();
+    if (options.bias == Bias::exact) {
+      find_violators_at_best_b(problem);
+    } else {
+      find_violators(problem);
+    }
+    if (violators_.empty() && !options.advance_without_loss) return;
     ++t;
     const double keep = 1.0 - 1.0 / static_cast<double>(t);  // exactly 0 at t = 1
     shrink(keep);
-    add_violators(rows, problem, keep, static_cast<double>(batch.size()));
+    add_violators(rows, problem, keep, static_cast<double>(batch_.size()));
     if (options.projection) project(problem.total_cost);  // 4.
     record(rng);
-    return true;
   }
 
-  /// 2. Rows with loss at w. False when stopped by the poll, with nothing changed.
-  template <Rows R>
-  bool find_violators(const R& rows, const Problem& problem, std::span<const std::int64_t> batch, Poll& poll) {
-    violators_.clear();
-    z_.clear();
-    for (const std::int64_t i : batch) {
-      z_.push_back(decision(rows, i));
-      if (poll(rows.stored(i))) return false;
+  /// 2. Rows with loss at w and b.
+  void find_violators(const Problem& problem) {
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+      const double slope = problem.loss.slope(Loss::slack(problem.target[batch_[j]], z_[j] + b));
+      if (slope != 0.0) violators_.push_back({batch_[j], z_[j], slope});
     }
-    if (options.bias == Bias::exact) {
-      find_violators_at_best_b(problem, batch);
-      return true;
-    }
-    for (std::size_t j = 0; j < batch.size(); ++j) {
-      const double slope = problem.loss.slope(Loss::slack(problem.target[batch[j]], z_[j] + b));
-      if (slope != 0.0) violators_.push_back({batch[j], z_[j], slope});
-    }
-    return true;
   }
 
-  void find_violators_at_best_b(const Problem& problem, std::span<const std::int64_t> batch) {
+  /// 2. The same for the best b.
+  void find_violators_at_best_b(const Problem& problem) {
     std::vector<Breakpoint> points;
-    for (std::size_t j = 0; j < batch.size(); ++j) {
-      const double target = problem.target[batch[j]];
-      points.push_back({target - z_[j], problem.relative_weight(batch[j]), target > 0.0});
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+      const double target = problem.target[batch_[j]];
+      points.push_back({target - z_[j], problem.relative_weight(batch_[j]), target > 0.0});
     }
     b = best_intercept(points, problem.loss);
     // 1 - t (z + b), with the sign of the comparison of b with the breakpoint: zero exactly for the rows that b rests on.
-    const auto slack = [&](std::size_t j) { return problem.target[batch[j]] * ((problem.target[batch[j]] - z_[j]) - b); };
+    const auto slack = [&](std::size_t j) { return problem.target[batch_[j]] * ((problem.target[batch_[j]] - z_[j]) - b); };
     double imbalance = 0.0;            // sum s^_i t_i over the rows with loss
     double on_margin[2] = {0.0, 0.0};  // weight of the rows exactly on it: negative, positive
-    for (std::size_t j = 0; j < batch.size(); ++j) {
-      const double weight = problem.relative_weight(batch[j]);
-      if (slack(j) > 0.0) imbalance += problem.target[batch[j]] * weight;
-      if (slack(j) == 0.0) on_margin[problem.target[batch[j]] > 0.0] += weight;
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+      const double weight = problem.relative_weight(batch_[j]);
+      if (slack(j) > 0.0) imbalance += problem.target[batch_[j]] * weight;
+      if (slack(j) == 0.0) on_margin[problem.target[batch_[j]] > 0.0] += weight;
     }
     const double side = imbalance > 0.0 ? -1.0 : 1.0;
     const double available = on_margin[side > 0.0];
     const double fraction = available > 0.0 ? std::min(1.0, std::abs(imbalance) / available) : 0.0;
-    for (std::size_t j = 0; j < batch.size(); ++j) {
-      if (slack(j) > 0.0) violators_.push_back({batch[j], z_[j], 1.0});
-      if (slack(j) == 0.0 && problem.target[batch[j]] == side && fraction > 0.0)
-        violators_.push_back({batch[j], z_[j], fraction});
+    for (std::size_t j = 0; j < batch_.size(); ++j) {
+      if (slack(j) > 0.0) violators_.push_back({batch_[j], z_[j], 1.0});
+      if (slack(j) == 0.0 && problem.target[batch_[j]] == side && fraction > 0.0)
+        violators_.push_back({batch_[j], z_[j], fraction});
     }
   }
 

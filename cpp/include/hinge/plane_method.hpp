@@ -84,6 +84,7 @@ struct PlaneMethod {
     bundle.rebuild(rows, problem, touched, poll);
     cut.clear();
     dual = bundle.solve(0.0, v, poll);
+    settled = false;
   }
 
  private:

@@ -9,6 +9,10 @@
 //   fields          what a saved run consists of: field(name, member) for each member
 //   check_restored  throws std::invalid_argument if the restored fields do not fit each other
 //   touched         rows read so far
+//
+// Its constructor takes the problem, the number of features and the options that the binding names:
+// S(const Problem&, std::int64_t n_features, options...). A solver can be copied: restoring a state works on a copy, so that a
+// damaged one changes nothing.
 
 #include <concepts>
 #include <cstdint>
@@ -37,8 +41,7 @@ struct Estimate {
 };
 
 template <class S>
-concept Solver =
-    requires(S& solver, const S& same, const DenseRows<double>& rows, const Problem& problem, Poll& poll, Point& out) {
+concept Solver = std::copyable<S> && requires(S& solver, const S& same, const DenseRows<double>& rows, const Problem& problem, Poll& poll, Point& out) {
       { solver.run_epoch(rows, problem, poll) } -> std::same_as<bool>;
       { same.point(problem, out) } -> std::same_as<void>;
       { same.estimate(problem) } -> std::same_as<std::optional<Estimate>>;

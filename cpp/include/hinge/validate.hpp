@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hinge/rng.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -38,9 +39,9 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
   for (std::int64_t i = 0; i < n_rows; ++i) {
     if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
-    double sum[4] = {0, 0, 0, 0};
-    for (std::int64_t j = 0; j < n_columns; ++j) sum[j & 3] += static_cast<double>(x[j]) * static_cast<double>(x[j]);
-    norms[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns), [x](std::size_t j) {
+      return static_cast<double>(x[j]) * static_cast<double>(x[j]);
+    });
     if (std::isfinite(norms[i])) continue;
     for (std::int64_t j = 0; j < n_columns; ++j) {
       if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
@@ -63,7 +64,7 @@ std::optional<Fault> validate_csr(const T* values, const Index* indices, const s
     const std::int64_t begin = indptr[i];
     const std::int64_t end = indptr[i + 1];
     if (stop(end - begin)) return Fault{Fault::Kind::stopped};
-    double sum = 0;
+    double sums[4] = {0, 0, 0, 0};
     bool ascending = true;
     std::int64_t previous = -1;
     for (std::int64_t p = begin; p < end; ++p) {
@@ -71,10 +72,10 @@ std::optional<Fault> validate_csr(const T* values, const Index* indices, const s
       if (j < 0 || j >= n_columns) return Fault{Fault::Kind::index_range, i, j};
       ascending = ascending && j > previous;
       previous = j;
-      sum += static_cast<double>(values[p]) * static_cast<double>(values[p]);
+      sums[(p - begin) % 4] += static_cast<double>(values[p]) * static_cast<double>(values[p]);
     }
-    norms[i] = sum;
-    if (!std::isfinite(sum)) {
+    norms[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    if (!std::isfinite(norms[i])) {
       for (std::int64_t p = begin; p < end; ++p) {
         if (const auto kind = detail::fault_of(values[p])) return Fault{*kind, i, static_cast<std::int64_t>(indices[p])};
       }

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from hinge import checks
 from hinge.certificate.certificate import Certificate
 from hinge.problem import Floats, Intercept, Loss
 
@@ -73,6 +74,7 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
     >>> bool(np.isclose(certificate.primal, model.certificate_.primal))
     True
     """
+    checks.sparse_structure(X, read_in_place=False)
     X = X if sp.issparse(X) else np.asarray(X)
     if X.shape[0] != np.shape(y)[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +35,25 @@ _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
     "dual": ((True, "auto"), "which side a solver works on is its own affair: choose with solver="),
     "multi_class": (("ovr",), "each class is a certified problem of its own"),
 }
+
+
+# Models that are being fitted at the moment, by id.
+_FITTING: set[int] = set()
+_LOCK = threading.Lock()
+
+
+@contextmanager
+def _alone(model: LinearSVC) -> Iterator[None]:
+    """Refuse a second thread that fits the same model: what both write would be a mixture."""
+    with _LOCK:
+        if id(model) in _FITTING:
+            raise RuntimeError("This LinearSVC is being fitted in another thread: give each thread a model of its own.")
+        _FITTING.add(id(model))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _FITTING.discard(id(model))
 
 
 class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,9 +87,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter : int, default=1000
         Largest number of passes over the rows, per class.
     solver : str or configuration, default="auto"
-        "auto", "cutting-plane", "dcd", "mpu", "norma", "ocas", "online", "pegasos", "sgd-m", "sgd-qn", "sgd-r",
-        "sgd-s", "svmsgd", "zhang", or a configuration such as ``Pegasos(k=100)``; its options can be searched as
-        ``solver__k``.
+        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "ocas", "pegasos", "sgd-s", ...), or a
+        configuration such as ``Pegasos(k=100)``; its options can be searched as ``solver__k``.
     intercept : {"free", "penalized"}, default="free"
         With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in
         scikit-learn's LinearSVC.
@@ -216,41 +237,24 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        stored = False
-        with self._alone():
-            before = dict(self.__dict__)
-            try:
-                X, y, weight = self._checked(X, y, sample_weight)
-                with held_still(X):
-                    rows = as_rows(X)
-                    problems = self._problems(rows, y, weight)
-                    options = self._options()
-                    with Signals() as signals:
-                        outcomes = self._train(problems, options, signals)
-                        self._store(problems, outcomes)
-                        stored = True
-                        if all(outcome.status != "interrupted" for outcome in outcomes):
-                            warn_unless_converged(outcomes, options, rows, stacklevel=4)
-            except BaseException:
-                if not stored:
-                    self.__dict__ = before  # a fit that fails leaves the model of the last one
-                raise
+        with _alone(self):
+            fitted = copy.copy(self)  # a fit that fails leaves the model of the last one
+            X, y, weight = fitted._checked(X, y, sample_weight)
+            with held_still(X):
+                rows = as_rows(X)
+                problems = fitted._problems(rows, y, weight)
+                options = fitted._options()
+                with Signals() as signals:
+                    outcomes = fitted._train(problems, options, signals)
+                    fitted._store(problems, outcomes)
+                    self.__dict__ = fitted.__dict__  # at once: another thread sees the old model or the new one
+                    if all(outcome.status != "interrupted" for outcome in outcomes):
+                        warn_unless_converged(outcomes, options, rows, stacklevel=4)
         error = signals.error or next((outcome.error for outcome in outcomes if outcome.error is not None), None)
         if error is not None:
             self.status_ = "interrupted"
             raise error
         return self
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Refuse a second thread: what both write would be a mixture."""
-        token = object()
-        if self.__dict__.setdefault("_fitting", token) is not token:
-            raise RuntimeError("This LinearSVC is being fitted in another thread: give each thread a model of its own.")
-        try:
-            yield
-        finally:
-            self.__dict__.pop("_fitting", None)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
         """Rows, labels and weights in the form that training reads; refuses what is not supported, with the reason."""
@@ -303,20 +307,24 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Floats:
         """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
+        return self._scores(X)[1]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each sample."""
+        return predicted(*self._scores(X))
+
+    def _scores(self, X: Any) -> tuple[npt.NDArray[Any], Floats]:
+        """(classes, scores), of one model even if another thread fits this one anew meanwhile."""
         check_is_fitted(self)
+        classes, coef, intercept = itemgetter("classes_", "coef_", "intercept_")(self.__dict__)
         checks.sparse_structure(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
         )
         with held_still(X):
-            coef, intercept = np.ascontiguousarray(self.coef_), np.ascontiguousarray(self.intercept_)
-            scores = as_rows(X).decision(coef, intercept, checks.threads(self.n_jobs))
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of each sample."""
-        scores = self.decision_function(X)
-        return predicted(self.classes_, scores)
+            weights, constants = np.ascontiguousarray(coef), np.ascontiguousarray(intercept)
+            scores = as_rows(X).decision(weights, constants, checks.threads(self.n_jobs))
+        return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
         """What :func:`hinge.verify` checks."""

@@ -143,6 +143,7 @@ class PlaneMethod(Algorithm):
         self.bundle.unused[0] = 0
         self.cut.clear()
         self.v, self.dual = self.bundle.solve(0.0)
+        self.settled = False
 
     # Saved runs: the bundle as the native core keeps it, in flat arrays, a set of rows as bits.
 

@@ -30,7 +30,7 @@ class Rows:
         self.rho = rho
         self.layout = layout
         self.lanes = LANES[layout]
-        self._norms = [interleaved_sum(x * x, self.lanes.squared_norm) + rho * rho for _, x in stored]
+        self._norms = [interleaved_sum(x * x, self.lanes) + rho * rho for _, x in stored]
 
     @classmethod
     def dense(cls, X: npt.ArrayLike, rho: float = 0.0) -> Rows:
@@ -65,7 +65,7 @@ class Rows:
     def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         """w.[x_i, rho]"""
         columns, x = self._stored[i]
-        return interleaved_sum(x * w[columns], self.lanes.dot) + self.rho * float(w[-1])
+        return interleaved_sum(x * w[columns], self.lanes) + self.rho * float(w[-1])
 
     def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         """v += scale * [x_i, rho], in place."""

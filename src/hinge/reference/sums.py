@@ -6,7 +6,7 @@ compensated, for norms that must not lose digits. LANES says how many lanes each
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +14,8 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-class Lanes(NamedTuple):
-    """How many accumulators the sums over a row use."""
-
-    dot: int
-    squared_norm: int
-
-
-#: By the layout of the rows. Sums over vectors and over all rows use eight.
-LANES = {"dense": Lanes(dot=8, squared_norm=4), "csr": Lanes(dot=4, squared_norm=1)}
-VECTOR_LANES = 8
+#: Accumulators of the sums over a row, by the layout of the rows. Vectors are summed as dense rows are.
+LANES = {"dense": 8, "csr": 4}
 
 
 def interleaved_sum(terms: Floats, lanes: int) -> float:
@@ -48,7 +40,7 @@ def interleaved_sum(terms: Floats, lanes: int) -> float:
 
 def dot(x: Floats, y: Floats) -> float:
     """x.y of two vectors."""
-    return interleaved_sum(x * y, VECTOR_LANES)
+    return interleaved_sum(x * y, LANES["dense"])
 
 
 class Sum:

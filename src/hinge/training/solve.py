@@ -116,9 +116,8 @@ def solve(
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ``max(0, s)`` or its square.
     solver : str or configuration, default="auto"
-        "auto", "cutting-plane", "dcd", "mpu", "norma", "ocas", "online", "pegasos", "sgd-m", "sgd-qn", "sgd-r",
-        "sgd-s", "svmsgd", "zhang", a configuration such as ``Pegasos(k=100)``, or an object of yours with a method
-        ``start`` (see the documentation: "your own solver").
+        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "ocas", "pegasos", "sgd-s", ...), a
+        configuration such as ``Pegasos(k=100)``, or a solver of yours (see the documentation: "your own solver").
     tol : float, default=1e-3
         Relative duality gap to reach. Problems of up to 1000 rows are solved as exactly as float64 allows.
     max_iter : int, default=1000
