@@ -9,6 +9,7 @@ from registry import SOLVERS, without
 
 from hinge import (
     DCD,
+    MPU,
     OCAS,
     SGDQN,
     BestOf,
