@@ -23,10 +23,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "timing: depends on the clock of the machine; deselect with -m 'not timing'")
-
-
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder with the papers' data sets (a9a.xz, w8a.xz, covtype.data.xz, ...)."""

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from loops import X, make, solve_quietly, y
-from registry import with_all
+from registry import SOLVERS, with_all
 
-from hinge import BestOf, LinearSVC, Pegasos, Record, SGDr, Solution, solve, verify
+from hinge import BestOf, LinearSVC, Pegasos, Record, SGDr, Solution, SvmSGD, solve, verify
 from hinge.problem import LOSSES
 
-SIGNS = 2.0 * y - 1.0
+#: One that draws its rows at random, for each loss.
+INNER: dict[str, Any] = {"hinge": Pegasos(), "squared_hinge": SvmSGD(sample_size=50)}
 # Few passes of one row a step: runs differ.
 OPTIONS: dict[str, Any] = {"intercept": "none", "C": 0.01, "tol": 1e-9}
 
@@ -22,11 +23,11 @@ def mean_loss(solution: Solution, rows: Any, signs: Any, loss: str) -> float:
     return float(np.mean(LOSSES[loss].value(1.0 - signs * decision)))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", INNER)
 def test_best_of_is_no_worse_than_any_prefix_of_its_runs(loss) -> None:
     certificates = []
     for runs in (1, 2, 4):  # the same runs, and more of them
-        solution = solve_quietly(X, y, solver=BestOf(Pegasos(), runs), max_iter=2 * runs, loss=loss, **OPTIONS)
+        solution = solve_quietly(X, y, solver=BestOf(INNER[loss], runs), max_iter=2 * runs, loss=loss, **OPTIONS)
         assert solution.n_iter == 2 * runs
         certificates.append(solution.certificate)
         checked = verify(solution, X, y)
@@ -38,14 +39,14 @@ def test_best_of_is_no_worse_than_any_prefix_of_its_runs(loss) -> None:
     assert four.gap < one.gap, "every run was the same"
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", INNER)
 def test_validation_rows_decide_if_given(loss) -> None:
     rows, labels = make(3000, seed=11)
     rows[:, 0] *= -1.0  # what is good here is bad there
     signs = 2.0 * labels - 1.0
     options = {**OPTIONS, "loss": loss, "max_iter": 8}
-    by_objective = solve_quietly(X, y, solver=BestOf(Pegasos(), 8), **options)
-    by_validation = solve_quietly(X, y, solver=BestOf(Pegasos(), 8, validation=(rows, signs)), **options)
+    by_objective = solve_quietly(X, y, solver=BestOf(INNER[loss], 8), **options)
+    by_validation = solve_quietly(X, y, solver=BestOf(INNER[loss], 8, validation=(rows, signs)), **options)
     assert mean_loss(by_validation, rows, signs, loss) < mean_loss(by_objective, rows, signs, loss)
     assert by_validation.certificate.primal > by_objective.certificate.primal
     assert by_validation.certificate.dual == by_objective.certificate.dual, "the best lower bound holds for all"
@@ -101,15 +102,20 @@ def test_confidence_asks_for_that_many_runs(delta, runs) -> None:
     assert (solver.solver, solver.runs) == (SGDr(), runs)
 
 
-@pytest.mark.parametrize(("name", "loss", "intercept"), [item for item in with_all() if item[0] == "pegasos"])
-def test_what_the_inner_solver_supports_is_supported(name, loss, intercept) -> None:
+@pytest.mark.parametrize(("solver", "loss", "intercept"), [item for item in with_all() if item[0] != "norma"])
+def test_what_the_inner_solver_supports_is_supported(solver, loss, intercept) -> None:
     options = {**OPTIONS, "loss": loss, "intercept": intercept}
-    found = solve_quietly(X, y, solver=BestOf(Pegasos(), 2), max_iter=4, **options).certificate
+    found = solve_quietly(X, y, solver=BestOf(SOLVERS[solver], 2), max_iter=4, **options).certificate
     best = solve(X, y, loss=loss, intercept=intercept, C=0.01).certificate
     assert 0 < found.dual <= best.primal
     assert found.primal >= best.dual
-    with pytest.raises(ValueError, match="does not support intercept='free'"):
+
+
+def test_what_the_inner_solver_refuses_is_refused() -> None:
+    with pytest.raises(ValueError, match="SGDr does not support intercept='free'"):
         solve(X, y, solver=BestOf(SGDr(), 2))
+    with pytest.raises(ValueError, match="Pegasos does not support loss='squared_hinge'"):
+        solve(X, y, solver=BestOf(Pegasos(), 2), loss="squared_hinge")
 
 
 @pytest.mark.parametrize("solver", ["pegasos", Pegasos])

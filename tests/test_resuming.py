@@ -92,7 +92,7 @@ def reachable(solver: str) -> float:
     return 1e-3 if SOLVERS[solver].traits.rebuilds or SOLVERS[solver].traits.comparison == 1.0 else 0.3
 
 
-@pytest.mark.parametrize(("solver", "loss"), [pair for pair in with_losses() if pair != ("norma", "squared_hinge")])
+@pytest.mark.parametrize(("solver", "loss"), with_losses())
 def test_state_of_a_finished_run_is_finished(solver, loss) -> None:
     options = {"solver": SOLVERS[solver], "loss": loss, "intercept": "none", "tol": reachable(solver), "C": 0.01}
     first = solve(X, y, **options)
@@ -204,7 +204,7 @@ def test_states_of_other_rows_reach_the_tolerance_that_a_fresh_run_reaches(seed)
 # Warm start
 
 
-@pytest.mark.parametrize(("solver", "loss"), [pair for pair in with_losses() if pair != ("norma", "squared_hinge")])
+@pytest.mark.parametrize(("solver", "loss"), with_losses())
 def test_warm_refit_of_a_solved_problem_takes_no_pass(solver, loss) -> None:
     params: dict[str, Any] = {"solver": SOLVERS[solver], "loss": loss, "tol": reachable(solver), "C": 0.01}
     model = LinearSVC(warm_start=True, fit_intercept=False, **params).fit(X, y)

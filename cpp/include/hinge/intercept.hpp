@@ -67,10 +67,17 @@ inline double best_intercept_of_hinge(std::span<Breakpoint> points) {
   const auto low = select(
       points, [&](auto l, auto middle) { return after(l, middle).value() >= -flat; },
       [&](auto l, auto middle) { slope = after(l, middle); });
+  // The middle of an interval on which the slope is zero, or so small that the middle costs less than the rounding of P: costs that
+  // sum to the same in both classes but for rounding must not decide which end it is.
+  const auto is_flat = [&](double rise, double from, double to) {
+    return to > from && std::abs(rise) * (0.5 * (to - from)) <= kRoundoff * total.value();
+  };
+  const auto previous = std::max_element(points.begin(), low, by_place);
+  if (previous != low && is_flat(slope.value(), previous->at, low->at)) return previous->at + 0.5 * (low->at - previous->at);
   slope.add(low->cost);
   const auto next = std::min_element(low + 1, points.end(), by_place);
-  const bool is_flat = slope.value() <= flat && next != points.end();
-  return is_flat ? low->at + 0.5 * (next->at - low->at) : low->at;
+  if (next != points.end() && is_flat(slope.value(), low->at, next->at)) return low->at + 0.5 * (next->at - low->at);
+  return low->at;
 }
 
 /// sum C_i and sum C_i (breakpoint_i - origin) of the rows that have loss at some b.

@@ -46,16 +46,20 @@ def best_intercept(
 
 def _at_a_step(points: Sequence[tuple[float, float, bool]]) -> float:
     """Hinge: left of all breakpoints the derivative is minus the cost of the rows with t = +1; each breakpoint raises
-    it by its cost. Where it is zero on an interval, b is the midpoint. Zero is what rounding may make of it."""
+    it by its cost. Where it is zero on an interval, or so small that it costs less than the rounding of P, b is the
+    midpoint."""
     rises = [-c for _, c, left in points if left]
-    flat = 2.0 * (2.0 * len(points) * ROUNDOFF) ** 2 * math.fsum(c for _, c, _ in points)
+    total = math.fsum(c for _, c, _ in points)
     for (at, c, _), following in zip(points, [*points[1:], None], strict=True):
         rises.append(c)
         slope = math.fsum(rises)  # between this breakpoint and the following one
-        if slope > flat or following is None:
+        if following is None:
             return at
-        if slope >= -flat:
-            return at + 0.5 * (following[0] - at)
+        half = 0.5 * (following[0] - at)
+        if half > 0.0 and abs(slope) * half <= ROUNDOFF * total:
+            return at + half
+        if slope > 0.0:
+            return at
     raise ValueError("no rows")
 
 

@@ -63,9 +63,8 @@ class Online(NativeSolver):
 
     @property
     def traits(self) -> Traits:
-        """What the solver supports. Without the projection the first steps on the squared hinge would explode."""
-        losses = ("hinge", "squared_hinge") if self.projection else ("hinge",)
-        return Traits(losses, ("none", "free", "penalized"), Permutation())
+        """What the solver supports. Not the squared hinge, on which the first steps explode (as those of Pegasos)."""
+        return Traits(intercepts=("none", "free", "penalized"), order=Permutation())
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

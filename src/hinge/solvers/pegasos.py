@@ -76,15 +76,10 @@ class Pegasos(NativeSolver):
     def traits(self) -> Traits:
         """What the solver supports. Only sampling in epochs has an order.
 
-        The squared hinge needs the projection: without it the first steps, of size 1/lambda on a loss whose slope grows
-        with the slack, explode. Its b is not set exactly.
+        Not the squared hinge: the first steps, of size 1/lambda on a loss whose slope grows with the slack, explode.
         """
-        smooth = self.projection and self.bias != "exact"
-        return Traits(
-            losses=("hinge", "squared_hinge") if smooth else ("hinge",),
-            intercepts=("none", "free", "penalized"),
-            order=Permutation() if self.sampling == "epoch" else None,
-        )
+        order = Permutation() if self.sampling == "epoch" else None
+        return Traits(intercepts=("none", "free", "penalized"), order=order)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
