@@ -1,7 +1,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -113,49 +113,64 @@ Owned<double> column_squares(const RowsHandle& handle) {
   return owned(std::move(squares));
 }
 
-/// A hash of 64-bit words: fast, and good enough to notice damage and change, not malice.
+/// A hash of memory, as fast as it can be read: good enough to notice damage and change, not malice.
 class Hash {
  public:
-  void mix(std::uint64_t word) {
-    state_ = (state_ ^ word) * 0x9e3779b97f4a7c15;
-    state_ ^= state_ >> 32;
+  void mix(const void* memory, std::size_t n) {
+    const auto* bytes = static_cast<const unsigned char*>(memory);
+    std::size_t at = 0;
+    for (; at + sizeof(Words) <= n; at += sizeof(Words)) {
+      Words words;
+      std::memcpy(&words, bytes + at, sizeof(words));
+      for (std::size_t k = 0; k < words.size(); ++k) mix_lane(k, words[k]);
+    }
+    Words rest{};
+    std::memcpy(&rest, bytes + at, n - at);
+    for (std::size_t k = 0; k < rest.size(); ++k) mix_lane(k, rest[k]);
+    mix_lane(0, n);
   }
-  std::uint64_t value() const { return state_ >> 2; }  // fits a signed 64-bit number of any language
+  void mix(std::uint64_t word) { mix_lane(0, word); }
+
+  std::uint64_t value() const {
+    Hash all;
+    for (const std::uint64_t lane : lanes_) all.mix_lane(0, lane);
+    return all.lanes_[0] >> 2;  // fits a signed 64-bit number of any language
+  }
 
  private:
-  std::uint64_t state_ = 0xcbf29ce484222325;
+  using Words = std::array<std::uint64_t, 4>;
+
+  void mix_lane(std::size_t k, std::uint64_t word) {
+    lanes_[k] = (lanes_[k] ^ word) * 0x9e3779b97f4a7c15;
+    lanes_[k] ^= lanes_[k] >> 32;
+  }
+
+  Words lanes_{0xcbf29ce484222325, 0x84222325cbf29ce4, 0x9ce484222325cbf2, 0x2325cbf29ce48422};
 };
 
 std::uint64_t checksum(const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& array) {
-  const std::size_t n = array.nbytes();
-  const auto* bytes = static_cast<const unsigned char*>(array.data());
   const WithoutGil released;
   Hash hash;
-  hash.mix(n);
-  for (std::size_t at = 0; at < n; at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes + at, std::min(sizeof(word), n - at));
-    hash.mix(word);
-  }
+  hash.mix(array.data(), array.nbytes());
   return hash.value();
 }
 
-/// Tells rows apart: their number, features, norms, and the values of some of them.
+/// Tells rows from any others: their number, layout, and every value and index.
 std::uint64_t fingerprint(const RowsHandle& handle) {
-  constexpr std::int64_t kSampled = 64;
-  Hash hash;
   const WithoutGil released;
+  Hash hash;
   hash.mix(static_cast<std::uint64_t>(handle.size()));
   hash.mix(static_cast<std::uint64_t>(handle.n_features()));
-  for (const double norm : handle.squared_norms()) hash.mix(std::bit_cast<std::uint64_t>(norm));
   handle.visit([&](const auto& rows) {
-    const std::int64_t stride = std::max<std::int64_t>(1, rows.size() / kSampled);
-    for (std::int64_t i = 0; i < rows.size(); i += stride) {
-      rows.for_each(i, [&](std::int64_t j, double x) {
-        if (x == 0.0) return;  // stored or not, it is the same row
-        hash.mix(static_cast<std::uint64_t>(j));
-        hash.mix(std::bit_cast<std::uint64_t>(x));
-      });
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t row = rows.row(i);
+      const auto n = static_cast<std::size_t>(rows.stored(i));
+      if constexpr (requires { rows.indptr; }) {
+        hash.mix(rows.values + rows.indptr[row], n * sizeof(*rows.values));
+        hash.mix(rows.indices + rows.indptr[row], n * sizeof(*rows.indices));
+      } else {
+        hash.mix(rows.values + row * rows.n_features(), n * sizeof(*rows.values));
+      }
     }
   });
   return hash.value();

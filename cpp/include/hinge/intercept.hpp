@@ -67,10 +67,18 @@ inline double best_intercept_of_hinge(std::span<Breakpoint> points) {
   const auto low = select(
       points, [&](auto l, auto middle) { return after(l, middle).value() >= -flat; },
       [&](auto l, auto middle) { slope = after(l, middle); });
-  // The middle of an interval on which the slope is zero, or so small that the middle costs less than the rounding of P: costs that
-  // sum to the same in both classes but for rounding must not decide which end it is.
+  // The middle of an interval on which the slope is zero, or so small that the middle costs no more than a few roundings of the
+  // loss: costs that sum to the same in both classes but for rounding must not decide which end it is.
+  const auto loss_at = [&](double b) {
+    Sum loss;
+    for (const auto& point : points) loss.add(point.cost * std::max(0.0, point.left ? point.at - b : b - point.at));
+    return loss.value();
+  };
   const auto is_flat = [&](double rise, double from, double to) {
-    return to > from && std::abs(rise) * (0.5 * (to - from)) <= kRoundoff * total.value();
+    if (!(to > from)) return false;
+    if (std::abs(rise) <= flat) return true;
+    return std::abs(rise) <= 8.0 * kRoundoff * total.value() &&
+           std::abs(rise) * (0.5 * (to - from)) <= 8.0 * kRoundoff * loss_at(low->at);
   };
   const auto previous = std::max_element(points.begin(), low, by_place);
   if (previous != low && is_flat(slope.value(), previous->at, low->at)) return previous->at + 0.5 * (low->at - previous->at);

@@ -10,8 +10,10 @@ import numpy as np
 from hinge import _core
 from hinge.problem import Floats, Problem
 
-# Relative: far more than the roundings of a sum in NumPy.
+# docs/certificate.md, "Bounds that read no rows", derives these. Relative: far more than the roundings of a sum in NumPy.
 _ROUNDOFF = 1e-12
+# Absolute: far more than 1e10 rows can lose to underflow.
+_TINY = 1e-290
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def trivial(problem: Problem) -> tuple[Upper, Lower]:
         b = (1.0 if balance >= 0 else -1.0) if problem.loss.bounded else balance
     value = float(positive * problem.loss.value(1.0 - b) + negative * problem.loss.value(1.0 + b))
     w = np.zeros(problem.n_features + 1)
-    rounding = _ROUNDOFF * value
+    rounding = _ROUNDOFF * value + _TINY
     return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, np.zeros(problem.m), w)
 
 
@@ -90,13 +92,19 @@ def unread(problem: Problem, w: Floats, b: float) -> Upper:
     """
     b = b if problem.intercept.kind == "free" else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        length = float(np.sqrt(np.sum(w * w)))
-        slack = problem.rows.squared_norms
-        np.sqrt(slack, out=slack)
+        length = float(_lengths(np.array([np.sum(w * w)]), w.size)[0])
+        slack = _lengths(problem.rows.squared_norms, w.size)
         slack *= length
         slack += 1.0 + abs(b)
         loss = problem.loss.value(slack)
         loss *= problem.cost
-        value = (0.5 * length**2 + float(loss.sum())) * (1.0 + _ROUNDOFF)
+        value = (0.5 * length**2 + float(loss.sum())) * (1.0 + _ROUNDOFF) + _TINY
     value = value if np.isfinite(value) else float("inf")
     return Upper(value, value, np.array(w, dtype=np.float64), b + problem.intercept.rho * float(w[-1]))
+
+
+def _lengths(squared: Floats, n: int) -> Floats:
+    """Upper bounds of lengths, in place, from sums of n squares: each may have been rounded n times, or have underflowed."""
+    squared *= 1.0 + n * 2.0**-52
+    squared += n * 1e-320
+    return np.sqrt(squared, out=squared)

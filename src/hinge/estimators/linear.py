@@ -290,6 +290,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order=as_order(self.order),
             key=(checks.seed(self.random_state),),
             verbose=int(self.verbose),
+            keep_state=bool(self.warm_start),
         )
 
     def _train(self, problems: list[Problem], options: Options, signals: Signals) -> list[Outcome]:

@@ -46,17 +46,20 @@ def best_intercept(
 
 def _at_a_step(points: Sequence[tuple[float, float, bool]]) -> float:
     """Hinge: left of all breakpoints the derivative is minus the cost of the rows with t = +1; each breakpoint raises
-    it by its cost. Where it is zero on an interval, or so small that it costs less than the rounding of P, b is the
-    midpoint."""
+    it by its cost. Where it is zero on an interval, or so small that the middle costs no more than a few roundings of
+    the loss, b is the midpoint."""
     rises = [-c for _, c, left in points if left]
     total = math.fsum(c for _, c, _ in points)
+    flat = 2.0 * (2.0 * len(points) * ROUNDOFF) ** 2 * total  # what rounding may make of zero
     for (at, c, _), following in zip(points, [*points[1:], None], strict=True):
         rises.append(c)
         slope = math.fsum(rises)  # between this breakpoint and the following one
         if following is None:
             return at
         half = 0.5 * (following[0] - at)
-        if half > 0.0 and abs(slope) * half <= ROUNDOFF * total:
+        loss = math.fsum(c * max(0.0, p - at if left else at - p) for p, c, left in points)
+        small = abs(slope) <= 8.0 * ROUNDOFF * total and abs(slope) * half <= 8.0 * ROUNDOFF * loss
+        if half > 0.0 and (abs(slope) <= flat or small):
             return at + half
         if slope > 0.0:
             return at

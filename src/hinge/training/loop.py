@@ -113,6 +113,8 @@ class _Training:
         self.schedule = Schedule(problem.m, self.target, self.traits.comparison, unprompted)
         self.stagnation = Stagnation(options.tol)
         self.best = _Bracket(*trivial(problem))
+        if options.keep_state:
+            _ = problem.fingerprint  # it reads the rows: now, not when an interrupt waits for the state
         self.history: list[Record] = []
         self.epoch = 0
         self.earlier = 0  # epochs of the run that this one resumes
@@ -236,7 +238,7 @@ class _Training:
             self.best.model = unread(self.problem, point.w, float(point.b))
 
     def _save(self) -> State | None:
-        run = self.run.save()
+        run = self.run.save() if self.options.keep_state else None
         if run is None:
             return None
         loop = {

@@ -54,7 +54,7 @@ class Options:
     """How long and how to train.
 
     `order` None is the solver's own. `key` seeds the random numbers. `token` stops the run, or carries its time limit;
-    several runs may share one. `state` is that of an earlier run.
+    several runs may share one. `state` is that of an earlier run; without `keep_state` the outcome has none.
     """
 
     tol: float = 1e-3
@@ -66,6 +66,7 @@ class Options:
     verbose: int = 0
     title: str = ""
     state: State | None = None
+    keep_state: bool = True
     n_threads: int = 1
 
 

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 from hinge import _core
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+# Asking for all 64 would take longer than to train a tiny model; the others have no name, and hardly ever a handler.
+_NAMED = tuple(signal.Signals)
 
 
 def in_main_thread() -> bool:
@@ -49,7 +51,7 @@ class Signals:
 
     @classmethod
     def _wrap_handlers(cls) -> None:
-        for number in signal.valid_signals():
+        for number in _NAMED:
             handler = signal.getsignal(number)
             if callable(handler):
                 cls._wrapped[number] = (handler, _keeping(handler))
