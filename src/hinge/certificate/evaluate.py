@@ -10,7 +10,8 @@ import numpy as np
 from hinge import _core
 from hinge.problem import Floats, Problem
 
-# docs/certificate.md, "Bounds that read no rows", derives these. Relative: far more than the roundings of a sum in NumPy.
+# docs/certificate.md, "Bounds that read no rows", derives these.
+# Relative: far more than the roundings of a sum in NumPy.
 _ROUNDOFF = 1e-12
 # Absolute: far more than 1e10 rows can lose to underflow.
 _TINY = 1e-290
@@ -104,7 +105,7 @@ def unread(problem: Problem, w: Floats, b: float) -> Upper:
 
 
 def _lengths(squared: Floats, n: int) -> Floats:
-    """Upper bounds of lengths, in place, from sums of n squares: each may have been rounded n times, or have underflowed."""
+    """Upper bounds of lengths, in place, from sums of n squares: each may be rounded n times, or have underflowed."""
     squared *= 1.0 + n * 2.0**-52
     squared += n * 1e-320
     return np.sqrt(squared, out=squared)
