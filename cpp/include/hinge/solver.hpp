@@ -41,14 +41,15 @@ struct Estimate {
 };
 
 template <class S>
-concept Solver = std::copyable<S> && requires(S& solver, const S& same, const DenseRows<double>& rows, const Problem& problem, Poll& poll, Point& out) {
-      { solver.run_epoch(rows, problem, poll) } -> std::same_as<bool>;
-      { same.point(problem, out) } -> std::same_as<void>;
-      { same.estimate(problem) } -> std::same_as<std::optional<Estimate>>;
-      { solver.rebuild(rows, problem, poll) } -> std::same_as<void>;
-      solver.fields([](const char*, auto&) {});
-      { same.check_restored(problem) } -> std::same_as<void>;
-      { same.touched } -> std::convertible_to<std::int64_t>;
-    };
+concept Solver = std::copyable<S> && requires(S& solver, const S& same, const DenseRows<double>& rows, const Problem& problem,
+                                              Poll& poll, Point& out) {
+  { solver.run_epoch(rows, problem, poll) } -> std::same_as<bool>;
+  { same.point(problem, out) } -> std::same_as<void>;
+  { same.estimate(problem) } -> std::same_as<std::optional<Estimate>>;
+  { solver.rebuild(rows, problem, poll) } -> std::same_as<void>;
+  solver.fields([](const char*, auto&) {});
+  { same.check_restored(problem) } -> std::same_as<void>;
+  { same.touched } -> std::convertible_to<std::int64_t>;
+};
 
 }  // namespace hinge

@@ -39,9 +39,8 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
   for (std::int64_t i = 0; i < n_rows; ++i) {
     if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
-    norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns), [x](std::size_t j) {
-      return static_cast<double>(x[j]) * static_cast<double>(x[j]);
-    });
+    norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
+                               [x](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); });
     if (std::isfinite(norms[i])) continue;
     for (std::int64_t j = 0; j < n_columns; ++j) {
       if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
