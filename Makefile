@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long test-attack test-threads lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
+.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -37,15 +37,19 @@ test-native: $(VENV)/.test  ## Run the C++ tests under the address and undefined
 test-long: $(VENV)/.test  ## Run the property tests with EXAMPLES=100000 random examples
 	HINGE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests -m hypothesis --hypothesis-profile=long $(PYTEST_ARGS)
 
-# The extension under the address sanitizer, in a folder of its own; `python -S` leaves out the editable one.
-SANITIZED = LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 \
-  PYTHONPATH=build/sanitized:$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')
-
-test-attack: $(VENV)/.test test-threads  ## Interrupts, cuts, threads, exits, exact certificates, corrupt input; ATTACK_ARGS=--long for the table
+test-attack: $(VENV)/.test test-threads  ## Interrupts, cuts, threads, exits, exact certificates, corrupt input (ATTACK_ARGS=--long: as in the table)
 	$(BIN)/python -m attack all $(ATTACK_ARGS)
-	$(PIP_INSTALL) --no-build-isolation --no-deps --upgrade --target build/sanitized -Cbuild-dir=build/sanitizing -Ccmake.define.HINGE_SANITIZE=ON .
-	$(SANITIZED) $(BIN)/python -S -m attack corrupt --processes 1 $(ATTACK_ARGS)
+	$(MAKE) test-corrupt
+
+# The extension under the sanitizers, in an environment of its own that borrows everything else from .venv.
+SANITIZED := build/sanitized
+test-corrupt: $(VENV)/.test  ## Feed corrupt arrays, states and pickles to an extension built with the address and undefined-behaviour sanitizers
+	test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv $(SANITIZED)
+	$(BIN)/python -c 'import site; print(site.getsitepackages()[0])' > $$($(SANITIZED)/bin/python -c 'import site; print(site.getsitepackages()[0])')/borrowed.pth
+	CMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --no-deps --config-settings=build-dir=build/sanitizing --config-settings=cmake.define.HINGE_SANITIZE=ON .
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(SANITIZED)/bin/python -m attack corrupt $(ATTACK_ARGS)
 
 test-threads: $(VENV)/.test  ## Run the C++ tests under the thread sanitizer
 	$(BIN)/cmake -S . -B build/threads -DHINGE_NATIVE_TESTS=ON -DHINGE_SANITIZER=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
