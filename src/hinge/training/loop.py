@@ -216,8 +216,8 @@ class _Training:
         return Record(self.epoch, time.perf_counter() - self.began, certificate.primal, certificate.dual)
 
     def _finish(self, status: Status) -> Status:
-        """The final evaluation, of work done since the last one. An interrupt is not kept waiting for it."""
-        if self.fresh or (status == "interrupted" and self.history):
+        """The final evaluation, of work done since the last one; an interrupt waits for it only with nothing in hand."""
+        if self.fresh or (status == "interrupted" and self.best.model.w.any()):
             return status
         token = self.token
         if status == "interrupted":

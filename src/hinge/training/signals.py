@@ -30,40 +30,39 @@ class Signals:
     """
 
     _open: ClassVar[list[Signals]] = []  # in the main thread, the outermost first
-    _wrapped: ClassVar[dict[int, tuple[Handler, Handler]]] = {}  # by signal: the user's handler, and ours around it
 
     def __init__(self) -> None:
         self.token = _core.StopToken()
         self.error: BaseException | None = None
+        self._wrapped: dict[int, _Keeping] = {}
 
     def __enter__(self) -> Self:
         if in_main_thread():
-            self._open.append(self)
-            if len(self._open) == 1:
+            try:
                 self._wrap_handlers()
+            except BaseException:  # a handler's own, before this block was open
+                self._restore_handlers()
+                raise
+            self._open.append(self)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if in_main_thread():
+        if self in self._open:
             self._open.remove(self)
-            if not self._open:
-                self._restore_handlers()
+            self._restore_handlers()
 
-    @classmethod
-    def _wrap_handlers(cls) -> None:
+    def _wrap_handlers(self) -> None:
         for number in _NAMED:
             handler = signal.getsignal(number)
-            if callable(handler):
-                cls._wrapped[number] = (handler, _keeping(handler))
-        for known, (_, ours) in cls._wrapped.items():
-            signal.signal(known, ours)
+            if callable(handler) and not isinstance(handler, _Keeping):  # of an outer block
+                self._wrapped[number] = _Keeping(handler)
+                signal.signal(number, self._wrapped[number])
 
-    @classmethod
-    def _restore_handlers(cls) -> None:
-        for number, (handler, ours) in cls._wrapped.items():
+    def _restore_handlers(self) -> None:
+        for number, ours in self._wrapped.items():
+            handler = ours.handler
             if signal.getsignal(number) is ours:  # unless somebody has set another one meanwhile
                 signal.signal(number, handler)
-        cls._wrapped.clear()
 
     @classmethod
     def stop_all(cls, error: BaseException) -> None:
@@ -73,11 +72,16 @@ class Signals:
             block.token.stop()
 
 
-def _keeping(handler: Handler) -> Handler:
-    def keep(number: int, frame: FrameType | None) -> None:
-        try:
-            handler(number, frame)
-        except BaseException as error:
-            Signals.stop_all(error)
+class _Keeping:
+    """A handler around the user's own: what that raises stops the open blocks; without any it is raised as ever."""
 
-    return keep
+    def __init__(self, handler: Handler) -> None:
+        self.handler = handler
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        try:
+            self.handler(number, frame)
+        except BaseException as error:
+            if not Signals._open:
+                raise
+            Signals.stop_all(error)
