@@ -216,7 +216,7 @@ class _Training:
         return Record(self.epoch, time.perf_counter() - self.began, certificate.primal, certificate.dual)
 
     def _finish(self, status: Status) -> Status:
-        """The final evaluation, of work done since the last one; an interrupt waits for it only with nothing in hand."""
+        """The final evaluation, of work done since the last one. An interrupt waits for it only with empty hands."""
         if self.fresh or (status == "interrupted" and self.best.model.w.any()):
             return status
         token = self.token
