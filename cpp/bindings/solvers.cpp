@@ -7,6 +7,7 @@ void bind_sgd(nb::module_& m);
 void bind_svmsgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
 void bind_mpu(nb::module_& m);
+void bind_newton(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_pegasos(nb::module_& m);
 void bind_cutting_planes(nb::module_& m);
@@ -41,6 +42,7 @@ void bind_solvers(nb::module_& m) {
   bind_sgd(m);
   bind_dcd(m);
   bind_mpu(m);
+  bind_newton(m);
   bind_pegasos(m);
   bind_gradient(m);
   bind_online(m);

@@ -8,6 +8,7 @@ from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, 
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.mpu import MPU
+from hinge.solvers.newton import Newton
 from hinge.solvers.norma import Norma, Zhang
 from hinge.solvers.online import Online
 from hinge.solvers.pegasos import Pegasos
@@ -23,6 +24,7 @@ __all__ = [
     "Composite",
     "Configuration",
     "CuttingPlane",
+    "Newton",
     "Norma",
     "Online",
     "Pegasos",
@@ -48,6 +50,7 @@ SOLVERS: dict[str, Solver] = {
     "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
+    "newton": Newton(),
     "norma": Norma(),
     "ocas": OCAS(),
     "online": Online(),

@@ -48,12 +48,14 @@ class Setup:
     key : integers that random numbers must come from, and from nothing else: same key, same bits
     poll : tells native loops to stop
     max_iter : the largest number of epochs that will be asked for
+    n_threads : threads that the run may use; they must change no bit of the result
     """
 
     order: Order | None
     key: tuple[int, ...]
     poll: _core.Poll
     max_iter: int
+    n_threads: int = 1
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,8 @@ class _Training:
         self.token = _core.StopToken() if options.token is None else options.token
         self.poll = _core.Poll(self.token, in_main_thread())
         order = options.order if options.order is not None else self.traits.order
-        self.run = as_run(solver.start(problem, Setup(order, options.key, self.poll, options.max_iter)))
+        setup = Setup(order, options.key, self.poll, options.max_iter, options.n_threads)
+        self.run = as_run(solver.start(problem, setup))
         refine = self.traits.refines_tiny and problem.m <= TINY
         self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
         unprompted = BUDGET if refine else UNPROMPTED

@@ -1,0 +1,342 @@
+#pragma once
+// Curvature: solves  H p = -gradient,   H = R + rate sum_{i in J} C_i x_i x_i',   R the identity but for b.
+//
+// Rows x_i have the constant feature behind their values: 1 for a free intercept, whose entry of R is a tiny ridge; rho for a
+// penalised one. Three ways, and the one with the least work is taken, by count:
+//
+//   Gram        the matrix H itself, of order n_features + 1, by Cholesky. From step to step only rows that have entered or left J
+//               are added or taken off.
+//   Rows        p = -R^-1 (gradient + X' delta),  (X R^-1 X' + 1 / (rate C)) delta = -X R^-1 gradient:  a matrix of order |J| (Woodbury).
+//               A free b is eliminated: its R is zero there, and sum delta is given. Products of rows are kept from step to step.
+//   Conjugate   gradients, preconditioned by the diagonal of H, for as long as it takes to reduce the residual enough for a step.
+//   gradients
+//
+// The matrices take as much memory as a share of the rows do, or what is always allowed (kAlways).
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hinge/cholesky.hpp"
+#include "hinge/gram.hpp"
+#include "hinge/parts.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/rows.hpp"
+#include "hinge/sums.hpp"
+
+namespace hinge {
+
+/// What varies from step to step besides J.
+struct System {
+  std::span<const double> gradient;
+  double rate;   // of the weights C_i in H
+  double ridge;  // the last entry of R: 1, or tiny for a free b
+};
+
+class Curvature {
+ public:
+  Curvature(std::int64_t n_features, double constant, bool free, std::int64_t n_threads)
+      : gram_(n_features, constant), constant_(constant), free_(free), n_threads_(n_threads) {}
+
+  /// Nothing is known of the rows in J before.
+  void forget() { members_.reset(); }
+
+  /// p; nothing when stopped by the poll. `iterations` is what conjugate gradients took the last time; `touched` counts rows.
+  template <Rows R>
+  std::optional<std::vector<double>> direction(const R& rows, std::span<const Weighted> in_zone, const System& system,
+                                               double& iterations, Poll& poll, std::int64_t& touched) {
+    const double n = static_cast<double>(gram_.size());
+    const double j = static_cast<double>(in_zone.size());
+    const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size());
+    const double room = std::max(kAlways, kShare * static_cast<double>(rows.total_stored()));
+    const double by_gram =
+        n * n <= room ? Gram::cost(stored, n) * static_cast<double>(n_changed(in_zone)) + Gram::factor_cost(n) : kInfinity;
+    const double by_rows = j * j <= room ? 0.5 * j * static_cast<double>(n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
+                                         : kInfinity;
+    const double by_gradients = iterations * (2.0 * j * (stored + kPerRow) + 8.0 * n);
+    if (by_gram <= std::min(by_rows, by_gradients)) return solve_gram(rows, in_zone, system, poll, touched);
+    if (by_rows <= by_gradients) return solve_rows(rows, in_zone, system, poll, touched);
+    return solve_gradients(rows, in_zone, system, iterations, poll, touched);
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  /// Entries of a matrix that are always allowed: 32 MB.
+  static constexpr double kAlways = 2048.0 * 2048.0;
+  /// Beyond it, entries as a share of the stored values.
+  static constexpr double kShare = 0.125;
+  /// Finding a row in memory costs as much as so many of its values.
+  static constexpr double kPerRow = 16.0;
+  /// Added to the unit diagonal, more where that is not enough: features may depend on each other.
+  static constexpr double kFirstRidge = 1e-14;
+  static constexpr double kLastRidge = 1e-2;
+  /// The Gram matrix is computed anew when more weight than this has gone through it, relative to what is left in it.
+  static constexpr double kDrift = 1e4;
+  /// Conjugate gradients end when the residual has fallen to this share, or after so many iterations.
+  static constexpr double kReduction = 0.05;
+  static constexpr int kMostIterations = 250;
+
+  Gram gram_;
+  std::optional<std::vector<Weighted>> members_;  // the rows in the Gram matrix, ascending
+  double passed_ = 0.0;                           // weight that went through it
+  std::vector<std::int64_t> known_;               // rows whose products are kept, ascending
+  std::vector<double> products_;                  // their products, row by row, lower triangle
+  double constant_;
+  bool free_;
+  std::int64_t n_threads_;
+
+  // ---- By the Gram matrix
+
+  /// Rows to add or to take off, with the sign of their weight.
+  std::vector<Weighted> changes(std::span<const Weighted> in_zone) const {
+    std::vector<Weighted> out;
+    auto old = members_->begin();
+    for (const Weighted& row : in_zone) {
+      for (; old != members_->end() && old->row < row.row; ++old) out.push_back({old->row, -old->weight});
+      if (old != members_->end() && old->row == row.row) {
+        ++old;
+      } else {
+        out.push_back(row);
+      }
+    }
+    for (; old != members_->end(); ++old) out.push_back({old->row, -old->weight});
+    return out;
+  }
+
+  std::size_t n_changed(std::span<const Weighted> in_zone) const {
+    return members_ ? std::min(changes(in_zone).size(), in_zone.size()) : in_zone.size();
+  }
+
+  static double weight_of(std::span<const Weighted> rows) {
+    double total = 0.0;
+    for (const Weighted& row : rows) total += std::abs(row.weight);
+    return total;
+  }
+
+  template <Rows R>
+  bool update_gram(const R& rows, std::span<const Weighted> in_zone, Poll& poll, std::int64_t& touched) {
+    std::vector<Weighted> changed = members_ ? changes(in_zone) : std::vector<Weighted>(in_zone.begin(), in_zone.end());
+    passed_ += weight_of(changed);
+    if (!members_ || changed.size() >= in_zone.size() || passed_ > kDrift * weight_of(in_zone)) {
+      gram_.clear();
+      changed.assign(in_zone.begin(), in_zone.end());
+      passed_ = weight_of(changed);
+    }
+    touched += static_cast<std::int64_t>(changed.size());
+    members_.reset();  // until it is done
+    if (!gram_.add(rows, changed, poll, n_threads_)) return false;
+    members_.emplace(in_zone.begin(), in_zone.end());
+    return true;
+  }
+
+  template <Rows R>
+  std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll,
+                                                std::int64_t& touched) {
+    if (!update_gram(rows, in_zone, poll, touched)) return std::nullopt;
+    const auto n = static_cast<std::size_t>(gram_.size());
+    std::vector<double> scaled(n * n);
+    const auto h = [&](std::size_t i, std::size_t j) {
+      const double r = i != j ? 0.0 : i + 1 < n ? 1.0 : system.ridge;
+      return r + system.rate * gram_.lower()[i * n + j];
+    };
+    std::vector<double> scale(n);
+    for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(h(i, i));
+    for (double ridge = kFirstRidge; ridge <= kLastRidge; ridge *= 100.0) {
+      for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < i; ++j) scaled[i * n + j] = h(i, j) * scale[i] * scale[j];
+        scaled[i * n + i] = 1.0 + ridge * static_cast<double>(n);
+      }
+      const Cholesky factor(std::move(scaled), n, poll, n_threads_);
+      if (poll.stopped()) return std::nullopt;
+      if (factor.ok()) {
+        std::vector<double> p(n);
+        for (std::size_t i = 0; i < n; ++i) p[i] = -system.gradient[i] * scale[i];
+        p = factor.solve(std::move(p));
+        for (std::size_t i = 0; i < n; ++i) p[i] *= scale[i];
+        return p;
+      }
+      scaled.assign(n * n, 0.0);
+    }
+    return steepest(system);
+  }
+
+  /// When nothing else works out: downhill.
+  static std::vector<double> steepest(const System& system) {
+    std::vector<double> p(system.gradient.size());
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = -system.gradient[i];
+    return p;
+  }
+
+  // ---- By the products of rows
+
+  std::size_t n_unknown(std::span<const Weighted> in_zone) const {
+    std::size_t unknown = 0;
+    for (const Weighted& row : in_zone) unknown += !std::binary_search(known_.begin(), known_.end(), row.row);
+    return unknown;
+  }
+
+  /// x_i.x_j for all rows in J, without a free b's constant feature. Products of rows that were in J before are taken over.
+  template <Rows R>
+  bool update_products(const R& rows, std::span<const Weighted> in_zone, Poll& poll, std::int64_t& touched) {
+    const std::size_t j = in_zone.size();
+    std::vector<double> next(j * j);
+    std::vector<std::ptrdiff_t> old(j, -1);
+    for (std::size_t k = 0; k < j; ++k) {
+      const auto at = std::lower_bound(known_.begin(), known_.end(), in_zone[k].row);
+      if (at != known_.end() && *at == in_zone[k].row) old[k] = at - known_.begin();
+    }
+    const auto n_known = static_cast<std::ptrdiff_t>(known_.size());
+    std::vector<double> dense(static_cast<std::size_t>(rows.n_features()) + 1);
+    for (std::size_t p = 0; p < j; ++p) {  // row p as a dense vector, its products with the rows from p on
+      const std::int64_t i = in_zone[p].row;
+      bool spread = false;
+      for (std::size_t q = p; q < j; ++q) {
+        if (old[p] >= 0 && old[q] >= 0) {
+          next[q * j + p] = products_[static_cast<std::size_t>(old[q] * n_known + old[p])];
+          continue;
+        }
+        if (!spread) rows.for_each(i, [&](std::int64_t f, double x) { dense[static_cast<std::size_t>(f)] = x; });
+        spread = true;
+        next[q * j + p] = rows.dot(in_zone[q].row, dense);
+        if (poll(rows.stored(in_zone[q].row))) return false;
+      }
+      if (spread) rows.for_each(i, [&](std::int64_t f, double) { dense[static_cast<std::size_t>(f)] = 0.0; });
+      touched += spread;
+    }
+    products_ = std::move(next);
+    known_.resize(j);
+    for (std::size_t k = 0; k < j; ++k) known_[k] = in_zone[k].row;
+    return true;
+  }
+
+  template <Rows R>
+  std::optional<std::vector<double>> solve_rows(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll,
+                                                std::int64_t& touched) {
+    if (!update_products(rows, in_zone, poll, touched)) return std::nullopt;
+    const std::size_t j = in_zone.size();
+    std::vector<double> p = steepest(system);
+    if (free_) p.back() = 0.0;
+    std::vector<double> right(j);
+    for (std::size_t k = 0; k < j; ++k) right[k] = rows.dot(in_zone[k].row, p);  // -x.gradient
+    std::vector<double> scale(j);
+    std::vector<double> scaled;
+    const auto diagonal = [&](std::size_t k) { return products_[k * j + k] + 1.0 / (system.rate * in_zone[k].weight); };
+    for (std::size_t k = 0; k < j; ++k) scale[k] = 1.0 / std::sqrt(diagonal(k));
+    for (double ridge = kFirstRidge; ridge <= kLastRidge; ridge *= 100.0) {
+      scaled.assign(j * j, 0.0);
+      for (std::size_t k = 0; k < j; ++k) {
+        for (std::size_t l = 0; l < k; ++l) scaled[k * j + l] = products_[k * j + l] * scale[k] * scale[l];
+        scaled[k * j + k] = 1.0 + ridge * static_cast<double>(j);
+      }
+      const Cholesky factor(std::move(scaled), j, poll, n_threads_);
+      if (poll.stopped()) return std::nullopt;
+      if (!factor.ok()) continue;
+      const auto solve = [&](std::vector<double> x) {
+        for (std::size_t k = 0; k < j; ++k) x[k] *= scale[k];
+        x = factor.solve(std::move(x));
+        for (std::size_t k = 0; k < j; ++k) x[k] *= scale[k];
+        return x;
+      };
+      std::vector<double> delta = solve(right);
+      if (free_) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
+        const std::vector<double> of_b = solve(std::vector<double>(j, 1.0));
+        double sum = 0.0;
+        double sum_of_b = system.ridge;
+        for (std::size_t k = 0; k < j; ++k) {
+          sum += delta[k];
+          sum_of_b += of_b[k];
+        }
+        const double b = (-system.gradient.back() - sum) / sum_of_b;
+        for (std::size_t k = 0; k < j; ++k) delta[k] += b * of_b[k];
+        p.back() = b;
+      }
+      const double b = p.back();
+      for (std::size_t k = 0; k < j; ++k) rows.add(in_zone[k].row, -delta[k], p);
+      if (free_) p.back() = b;
+      return p;
+    }
+    return steepest(system);
+  }
+
+  // ---- By conjugate gradients
+
+  /// out = H v
+  template <Rows R>
+  bool multiply(const R& rows, std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
+                std::vector<double>& out, Poll& poll) const {
+    struct Total {
+      std::vector<double> values;
+      void merge(const Total& other) {
+        for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
+      }
+    };
+    const auto count = static_cast<std::int64_t>(in_zone.size());
+    const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size());
+    const Parts parts = Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)),
+                                  static_cast<std::int64_t>(v.size()));
+    const Total empty{std::vector<double>(v.size())};
+    Total total(empty);
+    const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const auto& [i, weight] = in_zone[static_cast<std::size_t>(k)];
+        const double c = system.rate * weight * (rows.product(i, v.data()) + constant_ * v.back());
+        rows.add(i, c, sum.values);
+        if (free_) sum.values.back() += c;
+        if (own(2 * rows.stored(i))) return false;
+      }
+      return true;
+    };
+    if (!sum_over(parts, n_threads_, poll, empty, total, add)) return false;
+    for (std::size_t k = 0; k < v.size(); ++k) total.values[k] += (k + 1 < v.size() ? 1.0 : system.ridge) * v[k];
+    out = std::move(total.values);
+    return true;
+  }
+
+  template <Rows R>
+  std::optional<std::vector<double>> solve_gradients(const R& rows, std::span<const Weighted> in_zone, const System& system,
+                                                     double& iterations, Poll& poll, std::int64_t& touched) {
+    const std::size_t n = system.gradient.size();
+    std::vector<double> diagonal(n, 1.0);
+    diagonal.back() = system.ridge;
+    for (const auto& [i, weight] : in_zone) {
+      const double c = system.rate * weight;
+      rows.for_each(i, [&](std::int64_t f, double x) { diagonal[static_cast<std::size_t>(f)] += c * x * x; });
+      if (free_) diagonal.back() += c;
+      if (poll(rows.stored(i))) return std::nullopt;
+    }
+    std::vector<double> p(n);
+    std::vector<double> residual = steepest(system);
+    std::vector<double> conjugate(n);
+    std::vector<double> image;
+    double rho = 0.0;
+    double first = 0.0;
+    int k = 0;
+    for (; k < kMostIterations; ++k) {
+      const double next = interleaved_sum(n, [&](std::size_t f) { return residual[f] * residual[f] / diagonal[f]; });
+      if (k == 0) first = next;
+      if (!(next > kReduction * kReduction * first)) break;
+      for (std::size_t f = 0; f < n; ++f) {
+        conjugate[f] = residual[f] / diagonal[f] + (k > 0 ? next / rho * conjugate[f] : 0.0);
+      }
+      rho = next;
+      if (!multiply(rows, in_zone, system, conjugate, image, poll)) return std::nullopt;
+      const double curvature = dot(conjugate, image);
+      if (!(curvature > 0.0)) break;
+      const double t = rho / curvature;
+      for (std::size_t f = 0; f < n; ++f) {
+        p[f] += t * conjugate[f];
+        residual[f] -= t * image[f];
+      }
+    }
+    touched += (2 * k + 1) * static_cast<std::int64_t>(in_zone.size());
+    iterations = std::max(1.0, static_cast<double>(k));
+    return p;
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,145 @@
+#pragma once
+// Gram: the weighted sum of outer products  G = sum_i c_i x_i x_i'  over some rows, as a dense matrix; rows can be taken off again.
+//
+// Rows are seen with a constant feature behind their values (newton.hpp: 1 for a free intercept, rho for a penalised one). Dense rows
+// go through tiles (tile.hpp), a chunk of rows at a time. Sparse rows add their pairs of values one by one, unless they are so full
+// that tiles are faster. Which way is taken depends on counts only.
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "hinge/parts.hpp"
+#include "hinge/poll.hpp"
+#include "hinge/rows.hpp"
+#include "hinge/tile.hpp"
+
+namespace hinge {
+
+/// A row and its weight in the sum; a negative weight takes it off.
+struct Weighted {
+  std::int64_t row;
+  double weight;
+};
+
+class Gram {
+ public:
+  /// Features including the constant one: the matrix is size x size, row by row, and only its lower triangle counts.
+  Gram(std::int64_t n_features, double constant) : size_(n_features + 1), constant_(constant) {}
+
+  std::int64_t size() const { return size_; }
+  std::span<const double> lower() const { return values_; }
+
+  void clear() { values_.assign(static_cast<std::size_t>(size_ * size_), 0.0); }
+
+  /// Adds these rows. False when stopped by the poll.
+  template <Rows R>
+  bool add(const R& rows, std::span<const Weighted> chosen, Poll& poll, std::int64_t n_threads) {
+    double pairs = 0.0;
+    for (const auto& [i, weight] : chosen) pairs += square(static_cast<double>(rows.stored(i) + 1));
+    const double entries = static_cast<double>(chosen.size()) * square(static_cast<double>(size_));
+    return kPair * pairs < entries ? add_pairs(rows, chosen, pairs, poll, n_threads) : add_tiles(rows, chosen, poll, n_threads);
+  }
+
+  /// What adding a row costs, in multiplications of one value by one weight.
+  static double cost(double stored, double size) {
+    return std::min(kPair * square(stored + 1.0), square(size)) * kEntry;
+  }
+  /// The same for factoring a matrix of this order.
+  static double factor_cost(double size) { return kEntry * size * square(size) / 3.0; }
+
+ private:
+  /// A pair of sparse values costs as much as so many entries of a tile.
+  static constexpr double kPair = 6.0;
+  /// An entry of a tile, in multiplications of a pass over the rows.
+  static constexpr double kEntry = 0.1;
+  /// Values of a chunk of rows.
+  static constexpr std::int64_t kChunk = 1 << 18;
+  static constexpr std::int64_t kLeastChunk = 64;
+
+  std::int64_t size_;
+  double constant_;
+  std::vector<double> values_;
+  tile::Sides sides_;
+
+  static double square(double x) { return x * x; }
+
+  template <Rows R>
+  bool add_tiles(const R& rows, std::span<const Weighted> chosen, Poll& poll, std::int64_t n_threads) {
+    const auto chunk = static_cast<std::size_t>(std::max(kLeastChunk, kChunk / size_));
+    for (std::size_t begin = 0; begin < chosen.size(); begin += chunk) {
+      const auto part = chosen.subspan(begin, std::min(chunk, chosen.size() - begin));
+      sides_.reset(size_, static_cast<std::int64_t>(part.size()));
+      for (std::size_t k = 0; k < part.size(); ++k) {
+        const auto [i, weight] = part[k];
+        const auto put = [&, k = static_cast<std::int64_t>(k), weight = weight](std::int64_t j, double x) {
+          sides_.a.at(k, j) = weight * x;
+          sides_.b.at(k, j) = x;
+        };
+        rows.for_each(i, put);
+        put(size_ - 1, constant_);
+        if (poll(2 * rows.stored(i))) return false;
+      }
+      const std::int64_t panels = sides_.a.count();
+      const std::int64_t work = static_cast<std::int64_t>(part.size()) * size_ / 8;
+      const bool threads = work * size_ > kThreads;
+      const bool finished = for_parts(Parts{panels, panels}, threads ? n_threads : 1, poll,
+                                      [&](std::int64_t first, std::int64_t last, Poll& own) {
+                                        for (std::int64_t p = first; p < last; ++p) {
+                                          sides_.add_panel(p, values_.data(), size_, size_);
+                                          if (own(work)) return false;
+                                        }
+                                        return true;
+                                      });
+      if (!finished) return false;
+    }
+    return true;
+  }
+
+  /// With less work than this, in entries, threads cost more than they save.
+  static constexpr std::int64_t kThreads = 1 << 20;
+
+  struct Total {
+    std::vector<double> values;
+    void merge(const Total& other) {
+      for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
+    }
+  };
+
+  template <Rows R>
+  bool add_pairs(const R& rows, std::span<const Weighted> chosen, double pairs, Poll& poll, std::int64_t n_threads) {
+    const auto count = static_cast<std::int64_t>(chosen.size());
+    const Parts parts = Parts::of(count, static_cast<std::int64_t>(pairs), size_ * size_);
+    Total total{std::move(values_)};
+    const Total empty{parts.count > 1 ? std::vector<double>(total.values.size()) : std::vector<double>()};
+    const bool finished =
+        sum_over(parts, n_threads, poll, empty, total, [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
+          for (std::int64_t k = begin; k < end; ++k) {
+            const std::int64_t i = chosen[static_cast<std::size_t>(k)].row;
+            add_row(rows, i, chosen[static_cast<std::size_t>(k)].weight, sum.values.data());
+            if (own(rows.stored(i) * rows.stored(i))) return false;
+          }
+          return true;
+        });
+    values_ = std::move(total.values);
+    return finished;
+  }
+
+  template <Rows R>
+  void add_row(const R& rows, std::int64_t i, double weight, double* g) const {
+    const std::int64_t last = size_ - 1;
+    rows.for_each(i, [&](std::int64_t p, double x) {
+      if (p == last) return;  // the constant feature: below
+      const double c = weight * x;
+      rows.for_each(i, [&](std::int64_t q, double y) {
+        if (q <= p) g[p * size_ + q] += c * y;
+      });
+      g[last * size_ + p] += c * constant_;
+    });
+    g[last * size_ + last] += weight * constant_ * constant_;
+  }
+};
+
+}  // namespace hinge

@@ -1,0 +1,132 @@
+#pragma once
+// Zone: the smooth loss of one row, and the minimum of a sum of them on a ray (newton.hpp).
+//
+//   u = a + weight z,    a+ = clip(u, 0, top):    hinge: weight s C, top C;    squared hinge: a = 0, weight 2 C, no top.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "hinge/loss.hpp"
+
+namespace hinge {
+
+struct Zone {
+  double weight;
+  double top;
+
+  static Zone of(Loss loss, double cost, double rate) {
+    return loss.is_hinge() ? Zone{rate * cost, cost} : Zone{2.0 * cost, std::numeric_limits<double>::infinity()};
+  }
+
+  double next(double a, double z) const { return std::min(std::max(a + weight * z, 0.0), top); }
+  bool contains(double a, double z) const {
+    const double u = a + weight * z;
+    return u > 0.0 && u < top;
+  }
+  /// How far u is outside of the zone; negative inside.
+  double outside(double a, double z) const {
+    const double u = a + weight * z;
+    return std::max(-u, u - top);
+  }
+  /// C max(0, z) - a+ z for the hinge: what the smooth loss hides. Nothing for the squared hinge.
+  double gap(double next, double z) const { return std::isfinite(top) ? top * std::max(0.0, z) - next * z : 0.0; }
+};
+
+/// The minimum over 0 <= t <= longest of F(w + t p), given its slope at t = 0, |p|^2, and for each row its zone and the change of its
+/// slack along p. The derivative of F,
+///
+///   slope + t |p|^2 + sum_i (a+_i(t) - a+_i(0)) change_i,
+///
+/// is piecewise linear and increasing. Rows on one line throughout are added up at once; the others are narrowed down.
+class ZoneSearch {
+ public:
+  void begin(double slope, double curvature) {
+    slope_ = slope;
+    curvature_ = curvature;
+    constant_ = 0.0;
+    bent_.clear();
+  }
+
+  void add(const Zone& zone, double a, double z, double change, double longest) {
+    const double u = a + zone.weight * z;
+    const double rise = zone.weight * change;
+    const double end = u + longest * rise;
+    if (u > 0.0 && u < zone.top && end > 0.0 && end < zone.top) {
+      curvature_ += rise * change;
+    } else if (!((u <= 0.0 && end <= 0.0) || (u >= zone.top && end >= zone.top))) {
+      bent_.push_back({u, rise, change, zone.top, std::min(std::max(u, 0.0), zone.top)});
+    }
+  }
+
+  double minimum(double longest) {
+    double low = 0.0;
+    double high = longest;
+    double at_low = slope_;
+    double at_high = derivative(high);
+    if (!(at_low < 0.0)) return 0.0;
+    if (at_high <= 0.0) return longest;
+    const double small = kSmall * -slope_;
+    for (int k = 0; k < kMost && !bent_.empty(); ++k) {
+      // The secant is exact as soon as all rows are on one line; every third time the middle, in case it creeps.
+      const double secant = low - at_low * (high - low) / (at_high - at_low);
+      const double t = k % 3 == 2 || !(secant > low && secant < high) ? 0.5 * (low + high) : secant;
+      if (!(t > low && t < high)) return low > 0.0 ? low : high;
+      const double here = derivative(t);
+      if (std::abs(here) <= small) return t;
+      (here < 0.0 ? low : high) = t;
+      (here < 0.0 ? at_low : at_high) = here;
+      straighten(low, high);
+    }
+    return std::clamp(low - at_low * (high - low) / (at_high - at_low), low, high);
+  }
+
+ private:
+  static constexpr double kSmall = 1e-9;
+  static constexpr int kMost = 100;
+
+  struct Bent {
+    double u;
+    double rise;
+    double change;
+    double top;
+    double before;  // a+ at t = 0
+
+    double next(double t) const { return std::min(std::max(u + t * rise, 0.0), top); }
+  };
+
+  double slope_ = 0.0;
+  double curvature_ = 0.0;
+  double constant_ = 0.0;  // of rows that are straight by now
+  std::vector<Bent> bent_;
+
+  double derivative(double t) const {
+    double sum = 0.0;
+    for (const Bent& row : bent_) sum += (row.next(t) - row.before) * row.change;
+    return slope_ + constant_ + t * curvature_ + sum;
+  }
+
+  /// Rows that are on one line between low and high leave the list.
+  void straighten(double low, double high) {
+    std::size_t kept = 0;
+    for (const Bent& row : bent_) {
+      const double from = row.u + low * row.rise;
+      const double to = row.u + high * row.rise;
+      if (from >= 0.0 && from <= row.top && to >= 0.0 && to <= row.top) {
+        constant_ += (row.u - row.before) * row.change;
+        curvature_ += row.rise * row.change;
+      } else if (std::max(from, to) <= 0.0) {
+        constant_ -= row.before * row.change;
+      } else if (std::min(from, to) >= row.top) {
+        constant_ += (row.top - row.before) * row.change;
+      } else {
+        bent_[kept++] = row;
+      }
+    }
+    bent_.resize(kept);
+  }
+};
+
+}  // namespace hinge

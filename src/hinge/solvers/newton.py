@@ -1,0 +1,68 @@
+"""The augmented Lagrangian with semismooth Newton steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hinge.problem import Problem
+from hinge.solvers.contract import Setup, Traits
+from hinge.solvers.native import NativeSolver
+
+
+@dataclass(frozen=True)
+class Newton(NativeSolver):
+    """Second order: some dozens of steps to any accuracy, whatever C, the scales of the features or their correlation.
+
+    Around its kink the hinge of row i becomes a parabola, on a zone of slacks of width 1/s. With multipliers a and
+    slacks ``z_i = 1 - t_i (w.x_i + b)``::
+
+        u_i = a_i + s C_i z_i,    a+_i = clip(u_i, 0, C_i),    J = {i : 0 < u_i < C_i}
+        H p = -(w - sum_i a+_i t_i x_i),    H = I + s sum_J C_i x_i x_i'
+
+    A Newton step goes along p to the exact minimum on that ray. When the smooth problem is solved well enough, a+
+    becomes a, and s doubles: the augmented Lagrangian of the dual. The squared hinge is smooth as it is: one round.
+
+    Rows that cannot have come into their zones since they were read are not read again. An epoch reads as many rows as
+    there are, or ends before, when the gap has fallen to a quarter.
+
+    Parameters
+    ----------
+    sampling : bool, default=True
+        Begin with every 64th row, then every 8th, where these are enough to be worth it.
+
+    Notes
+    -----
+    H is solved by its Cholesky factor (d x d, or \\|J\\| x \\|J\\| by the formula of Woodbury) or by conjugate gradients,
+    whichever takes fewer operations by count. A matrix takes at most 32 MB, or an eighth of what the values of X take
+    in float64; beside it, 32 bytes a row.
+
+    References
+    ----------
+    Yan, Li: An efficient augmented Lagrangian method for support vector machine. Optimization Methods and Software,
+    2020. Keerthi, DeCoste: A modified finite Newton method for fast solution of large scale linear SVMs. JMLR 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from hinge import Newton, solve
+    >>> X, y = load_breast_cancer(return_X_y=True)  # not scaled
+    >>> solve(X, y, C=1000, tol=1e-6, solver=Newton()).status
+    'converged'
+    """
+
+    sampling: bool = True
+
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports. Its estimates are the values, but for rounding."""
+        return Traits(
+            losses=("hinge", "squared_hinge"),
+            intercepts=("none", "free", "penalized"),
+            comparison=1.0,
+            refines_tiny=True,
+        )
+
+    def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
+        """The algorithm at work."""
+        return core.Newton(problem.native, bool(self.sampling), setup.n_threads)
