@@ -45,7 +45,7 @@ class Cholesky {
   }
 
  private:
-  static constexpr std::int64_t kBlock = 96;
+  static constexpr std::int64_t kBlock = 48;
 
   std::vector<double> l_;
   std::int64_t n_;
@@ -55,30 +55,51 @@ class Cholesky {
   double* row(std::int64_t i) { return l_.data() + i * n_; }
   const double* row(std::int64_t i) const { return l_.data() + i * n_; }
 
-  /// Columns begin .. end-1 of L, given that all columns before are in their place and taken off.
+  /// Columns begin .. end-1 of L, given that all columns before are taken off: the block on the diagonal entry by entry, the rows
+  /// below it by tiles, as a product with the inverse of that block.
   bool factor_columns(std::int64_t begin, std::int64_t end, std::int64_t n_threads, Poll& poll) {
     for (std::int64_t i = begin; i < end; ++i) {
-      factor_row(i, begin, i);
-      const double rest = row(i)[i] - dot({row(i) + begin, at(i - begin)}, {row(i) + begin, at(i - begin)});
-      if (!(rest > 0.0)) return false;
-      row(i)[i] = std::sqrt(rest);
-    }
-    const Parts parts{n_ - end, std::max<std::int64_t>(1, (n_ - end) / kBlock)};
-    return for_parts(parts, n_threads, poll, [&](std::int64_t first, std::int64_t last, Poll& own) {
-      for (std::int64_t i = end + first; i < end + last; ++i) {
-        factor_row(i, begin, end);
-        if (own((end - begin) * (end - begin) / 2)) return false;
+      double* l = row(i);
+      for (std::int64_t j = begin; j < i; ++j) {
+        l[j] = (l[j] - dot({l + begin, at(j - begin)}, {row(j) + begin, at(j - begin)})) / row(j)[j];
       }
-      return true;
+      const double rest = l[i] - dot({l + begin, at(i - begin)}, {l + begin, at(i - begin)});
+      if (!(rest > 0.0)) return false;
+      l[i] = std::sqrt(rest);
+    }
+    if (end == n_) return true;
+    const std::int64_t width = end - begin;
+    tile::Panels<tile::kColumns> inverse = inverse_of_block(begin, end);
+    const Parts parts{n_ - end, (n_ - end + kBlock - 1) / kBlock};
+    return for_parts(parts, parts.size < kSerial ? 1 : n_threads, poll, [&](std::int64_t first, std::int64_t last, Poll& own) {
+      tile::Panels<tile::kRows> below;
+      below.reset(last - first, width);
+      for (std::int64_t i = first; i < last; ++i) {
+        for (std::int64_t k = 0; k < width; ++k) below.at(k, i - first) = std::exchange(row(end + i)[begin + k], 0.0);
+      }
+      for (std::int64_t p = 0; p < below.count(); ++p) {
+        const std::int64_t top = first + p * tile::kRows;
+        tile::add_product(below, p, inverse, width, std::min(tile::kRows, last - top), width, row(end + top) + begin, n_);
+      }
+      return !own((last - first) * width * width / 8);
     });
   }
 
-  /// Entries begin .. end-1 of row i of L.
-  void factor_row(std::int64_t i, std::int64_t begin, std::int64_t end) {
-    double* l = row(i);
-    for (std::int64_t j = begin; j < end; ++j) {
-      l[j] = (l[j] - dot({l + begin, at(j - begin)}, {row(j) + begin, at(j - begin)})) / row(j)[j];
+  /// B' for the inverse B of the block of L on the diagonal.
+  tile::Panels<tile::kColumns> inverse_of_block(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t width = end - begin;
+    tile::Panels<tile::kColumns> inverse;
+    inverse.reset(width, width);
+    for (std::int64_t j = 0; j < width; ++j) {
+      std::vector<double> x(at(width));
+      for (std::int64_t i = j; i < width; ++i) {
+        const double* l = row(begin + i) + begin;
+        const double right = i == j ? 1.0 : 0.0;
+        x[at(i)] = (right - dot({l + j, at(i - j)}, {x.data() + j, at(i - j)})) / l[i];
+        inverse.at(j, i) = x[at(i)];
+      }
     }
+    return inverse;
   }
 
   /// What columns begin .. end-1 take off the columns behind them.

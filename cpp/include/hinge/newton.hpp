@@ -16,7 +16,8 @@
 // The first part falls with s, the others with the steps of a round.
 //
 // Rows that cannot matter are not read. A row outside of its zone by more than |x_i| times the distance that w has moved since the row
-// was read keeps its a+_i, 0 or C_i: it sleeps. The last places of w are kept in a ring, each row knows at which of them it was read.
+// was read keeps its a+_i, 0 or C_i: it sleeps. The places of w are kept, and each row knows at which of them it was read. When there are
+// too many of them, all rows are read again.
 //
 // The first rounds, in which most rows are in their zones, are the expensive ones: they run on a sample of the rows, every 64th, then
 // every 8th, with the costs raised accordingly.
@@ -27,6 +28,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -45,44 +47,46 @@
 namespace hinge {
 
 struct Newton {
-  std::vector<double> a;               // multipliers of the round, of the sample's problem
-  std::vector<double> w;               // n_features + 1; the last is b if the intercept is free
-  std::vector<double> sum;             // of a+_i t_i x_i, in the same coordinates
-  std::vector<double> z;               // slacks, as of the place where the row was read
-  std::vector<std::int64_t> read_at;   // which place that was
-  Varying<double> places;              // the last places of w
-  std::int64_t place = 0;              // the latest of them
-  double rate = kFirstRate;            // s
-  double radius = kInfinity;           // how far the next step may go
-  std::int64_t stride = 0;             // every so many rows are in the sample; 0: nothing has begun
-  double dual = 0.0;                   // estimates
-  double zone_gap = kInfinity;         // the first part of the gap
-  double rest_gap = kInfinity;         // the others
-  bool minimised = false;              // the round has ended
-  double iterations = 30.0;            // that conjugate gradients may be expected to take
+  // Of the rows of the sample, one after the other:
+  std::vector<double> a;              // multipliers of the round
+  std::vector<double> z;              // slacks, as of the place where the row was read
+  std::vector<std::uint8_t> read_at;  // which place that was
+
+  std::vector<double> w;        // n_features + 1; the last is b if the intercept is free
+  std::vector<double> sum;      // of a+_i t_i x_i, in the same coordinates
+  Varying<double> places;       // of w, one after the other; the last is the present one
+  double rate = kFirstRate;     // s
+  double radius = kInfinity;    // how far the next step may go
+  std::int64_t stride = 0;      // every so many rows are in the sample; 0: nothing has begun, and `a` has all rows
+  double total = 0.0;           // sum_i dual_term(a+_i)
+  double dual = 0.0;            // estimates: D(a+),
+  double zone_gap = kInfinity;  // the first part of the gap,
+  double rest_gap = kInfinity;  // and the others
+  bool minimised = false;       // the round has ended
+  double iterations = 30.0;     // that conjugate gradients may be expected to take
   std::int64_t touched = 0;
 
   Newton(const Problem& problem, std::int64_t n_features, bool sampling, std::int64_t n_threads)
       : a(static_cast<std::size_t>(problem.size())),
-        w(static_cast<std::size_t>(n_features) + 1),
-        sum(w.size()),
         z(a.size()),
         read_at(a.size()),
+        w(static_cast<std::size_t>(n_features) + 1),
+        sum(w.size()),
         sampling_(sampling),
         n_threads_(n_threads) {}
 
   template <class F>
   void fields(F&& field) {
     field("a", a);
-    field("w", w);
-    field("sum", sum);
     field("z", z);
     field("read_at", read_at);
+    field("w", w);
+    field("sum", sum);
     field("places", places);
-    field("place", place);
     field("rate", rate);
     field("radius", radius);
     field("stride", stride);
+    field("total", total);
     field("dual", dual);
     field("zone_gap", zone_gap);
     field("rest_gap", rest_gap);
@@ -91,14 +95,15 @@ struct Newton {
   }
 
   void check_restored(const Problem&) const {
-    const auto kept = static_cast<std::int64_t>(places.size() / w.size());
-    const auto is_place = [&](std::int64_t k) { return k < std::max<std::int64_t>(kept, 1); };
-    const auto is_multiplier = [](double x) { return x >= 0.0 && std::isfinite(x); };
-    if (places.size() % w.size() != 0 || !is_place(place) || !std::all_of(read_at.begin(), read_at.end(), is_place)) {
+    const std::size_t kept = places.size() / w.size();
+    if (places.size() % w.size() != 0 || kept > kMostPlaces || (stride > 0 && kept == 0) ||
+        std::any_of(read_at.begin(), read_at.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
       throw std::invalid_argument("saved state: places out of range");
     }
-    if (stride > kFirstStride || (stride > 0 && kept == 0)) throw std::invalid_argument("saved state: stride out of range");
-    if (!std::all_of(a.begin(), a.end(), is_multiplier)) {
+    if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
+      throw std::invalid_argument("saved state: stride out of range");
+    }
+    if (!std::all_of(a.begin(), a.end(), [](double x) { return x >= 0.0 && std::isfinite(x); })) {
       throw std::invalid_argument("saved state: multipliers must be finite and not negative");
     }
     const auto is_number = [](double x) { return std::isfinite(x); };
@@ -117,10 +122,9 @@ struct Newton {
       out.multipliers = a;
       return;
     }
-    const Sample sample = sample_of(problem);
+    const Sample sample(problem, stride);
     for (std::int64_t k = 0; k < sample.size; ++k) {
-      const std::int64_t i = sample.row(k);
-      out.multipliers[i] = zone(problem, i).next(a[i], z[i]) / static_cast<double>(stride);
+      out.multipliers[sample.row(k)] = zone(problem, sample, k).next(a[k], z[k]) / static_cast<double>(stride);
     }
   }
 
@@ -129,33 +133,25 @@ struct Newton {
     return Estimate{dual + zone_gap + rest_gap, dual};
   }
 
-  /// The multipliers and w are a start on another problem, or on this one after drift: everything else is computed anew.
+  /// The multipliers and w are a start on another problem, or on this one: everything else is computed anew.
   template <Rows R>
   void rebuild(const R&, const Problem& problem, Poll&) {
+    Point start(problem.size(), static_cast<std::int64_t>(w.size()) - 1);
+    point(problem, start);
+    a = std::move(start.multipliers);
     for (std::int64_t i = 0; i < problem.size(); ++i) a[i] = std::min(a[i], problem.box(i));
     stride = 0;
-    minimised = false;
-    radius = kInfinity;
   }
 
   /// Steps until they have read as many rows as there are, or the gap has fallen to a quarter. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    if (stride == 0 && !begin(rows, problem, poll)) return false;
-    Curvature curvature(rows.n_features(), constant(rows, problem), problem.free_intercept, n_threads_);
-    find_zone_rows(problem);
+    const Task<R> task{rows, problem, problem.free_intercept ? 1.0 : rows.rho, scale_of_b(rows, problem)};
+    if (stride == 0 && !begin(task, poll)) return false;
     const std::int64_t last = touched + problem.size();
-    const double wanted = 0.25 * (zone_gap + rest_gap);
-    for (int steps = 0; steps < kMostSteps && touched < last; ++steps) {
-      if (!step(rows, problem, curvature, poll)) return false;
-      const double gap = zone_gap + rest_gap;
-      if (stride > 1 && (gap <= kSampleTolerance * dual || stuck_)) {
-        if (!take_rows(rows, problem, next_stride(rows, problem, stride), true, poll)) return false;
-        find_zone_rows(problem);
-        curvature.forget();
-      } else if (stride == 1 && (gap <= wanted || stuck_)) {
-        break;
-      }
+    for (bool sampled = true; sampled && touched < last;) {
+      sampled = stride > 1;
+      if (!steps_on(task, Sample(problem, stride), last, poll)) return false;
     }
     return true;
   }
@@ -169,7 +165,10 @@ struct Newton {
   static constexpr double kMinimised = 5.0;
   /// A step may be so many times as long as the one before: the rows that it may concern are to be few.
   static constexpr double kLonger = 4.0;
-  static constexpr std::int64_t kPlaces = 32;
+  /// Rows that cannot matter for so many times the length of a step are not even looked at until w has come that far.
+  static constexpr double kNear = 8.0;
+  static constexpr std::size_t kMostPlaces = 128;
+  static constexpr std::size_t kLeastPlaces = 8;
   static constexpr std::int64_t kFirstStride = 64;
   static constexpr std::int64_t kNextStride = 8;
   /// A sample has so many rows at least, and so many for each feature.
@@ -180,142 +179,197 @@ struct Newton {
   /// The curvature along b when no row is in its zone, as a share of that with all rows in theirs.
   static constexpr double kBarelyCurved = 1e-10;
 
-  /// Every stride-th row.
+  /// What all steps are about.
+  template <Rows R>
+  struct Task {
+    const R& rows;
+    const Problem& problem;
+    double constant;  // feature of all rows, behind their values
+    double scale;     // of b, for lengths: |x.p + q| <= sqrt(|x|^2 + scale^2) sqrt(|p|^2 + (q / scale)^2); 0: b is a weight
+  };
+
+  /// Every stride-th row, with its cost raised accordingly. Costs and targets lie close to each other.
   struct Sample {
     std::int64_t stride;
     std::int64_t size;
+    std::vector<double> costs;
+    std::vector<double> targets;
+    std::span<const double> cost;
+    std::span<const double> target;
+
+    Sample(const Problem& problem, std::int64_t every) : stride(every), size((problem.size() - every / 2 + every - 1) / every) {
+      if (stride == 1) {
+        cost = problem.cost;
+        target = problem.target;
+        return;
+      }
+      for (std::int64_t k = 0; k < size; ++k) {
+        costs.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
+        targets.push_back(problem.target[row(k)]);
+      }
+      cost = costs;
+      target = targets;
+    }
+    Sample(const Sample&) = delete;
+    Sample& operator=(const Sample&) = delete;
+
     std::int64_t row(std::int64_t k) const { return stride / 2 + k * stride; }
   };
 
   bool sampling_;
   std::int64_t n_threads_;
-  std::vector<std::int64_t> awake_;  // rows that the present step reads
+  std::vector<std::int64_t> near_;   // rows of the sample that may matter soon
+  std::vector<double> near_from_;    // as long as w is not farther from here
+  double horizon_ = -1.0;            // than this; -1: not known
+  std::vector<std::int64_t> awake_;  // rows of the sample that the present step reads
   std::vector<double> change_;       // of their slacks along p
-  std::vector<Weighted> in_zone_;    // J with C_i, ascending
+  std::vector<Weighted> in_zone_;    // J: rows of the sample with their costs
   ZoneSearch search_;
   bool stuck_ = false;  // the last step did not move
 
-  Sample sample_of(const Problem& problem) const { return sample_of(problem, stride); }
-  static Sample sample_of(const Problem& problem, std::int64_t stride) {
-    return {stride, (problem.size() - stride / 2 + stride - 1) / stride};
-  }
-
-  Zone zone(const Problem& problem, std::int64_t i) const {
-    return Zone::of(problem.loss, static_cast<double>(stride) * problem.cost[i], rate);
+  Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
+    return Zone::of(problem.loss, sample.cost[k], rate);
   }
 
   template <Rows R>
-  static double constant(const R& rows, const Problem& problem) {
-    return problem.free_intercept ? 1.0 : rows.rho;
-  }
-
-  template <Rows R>
-  static double slack(const R& rows, const Problem& problem, std::int64_t i, std::span<const double> w, double constant) {
-    return 1.0 - problem.target[i] * (rows.product(i, w.data()) + constant * w.back());
+  static double slack(const Task<R>& task, const Sample& sample, std::int64_t k, std::span<const double> w) {
+    return 1.0 - sample.target[k] * (task.rows.product(sample.row(k), w.data()) + task.constant * w.back());
   }
 
   // ---- The start
 
   template <Rows R>
-  bool begin(const R& rows, const Problem& problem, Poll& poll) {
+  bool begin(const Task<R>& task, Poll& poll) {
     const auto is_zero = [](double x) { return x == 0.0; };
     const bool cold = std::all_of(w.begin(), w.end(), is_zero) && std::all_of(a.begin(), a.end(), is_zero);
-    std::int64_t first = 1;
-    if (cold) {
-      rate = kFirstRate;
-      first = sampling_ ? next_stride(rows, problem, kFirstStride * kNextStride) : 1;
-    }
-    return take_rows(rows, problem, first, false, poll);
+    if (cold) rate = kFirstRate;
+    stride = cold && sampling_ ? next_stride(task, kFirstStride * kNextStride) : 1;
+    const Sample sample(task.problem, stride);
+    return read_all(task, sample, poll);
   }
 
   /// The next smaller stride whose sample is worth solving by itself.
   template <Rows R>
-  static std::int64_t next_stride(const R& rows, const Problem& problem, std::int64_t stride) {
+  static std::int64_t next_stride(const Task<R>& task, std::int64_t stride) {
     for (stride /= kNextStride; stride > 1; stride /= kNextStride) {
-      const Sample sample = sample_of(problem, stride);
-      std::int64_t positive = 0;
-      for (std::int64_t k = 0; k < sample.size; ++k) positive += problem.target[sample.row(k)] > 0.0;
-      const bool has_both = positive > 0 && positive < sample.size;
-      if (has_both && sample.size >= std::max(kLeastSample, kSamplePerFeature * rows.n_features())) return stride;
+      if (task.problem.size() / stride < std::max(kLeastSample, kSamplePerFeature * task.rows.n_features())) continue;
+      const Sample sample(task.problem, stride);
+      const auto [low, high] = std::minmax_element(sample.target.begin(), sample.target.end());
+      if (*low < *high) return stride;
     }
     return 1;
   }
 
-  /// The rows of a sample with this stride, all of them read at the present w. `centred`: their multipliers begin in the middle of
-  /// the box, so that a row is in its zone if its slack is about zero.
+  /// The next sample, from the present w. Multipliers begin in the middle of the box: a row is in its zone if its slack is about zero.
   template <Rows R>
-  bool take_rows(const R& rows, const Problem& problem, std::int64_t new_stride, bool centred, Poll& poll) {
-    stride = new_stride;
+  bool next_sample(const Task<R>& task, Poll& poll) {
+    stride = next_stride(task, stride);
+    const Sample sample(task.problem, stride);
+    const bool is_hinge = task.problem.loss.is_hinge();
+    for (std::int64_t k = 0; k < sample.size; ++k) a[k] = is_hinge ? 0.5 * sample.cost[k] : 0.0;
+    return read_all(task, sample, poll);
+  }
+
+  /// Reads all rows at the present w.
+  template <Rows R>
+  bool read_all(const Task<R>& task, const Sample& sample, Poll& poll) {
     places.assign(w.begin(), w.end());
-    place = 0;
     radius = kInfinity;
+    horizon_ = -1.0;
     minimised = false;
-    zone_gap = rest_gap = kInfinity;
-    const double c = constant(rows, problem);
-    const Sample sample = sample_of(problem);
+    if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
     awake_.resize(static_cast<std::size_t>(sample.size));
-    for (std::int64_t k = 0; k < sample.size; ++k) awake_[static_cast<std::size_t>(k)] = sample.row(k);
-    const bool read = for_parts(parts_of_awake(rows, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+    std::iota(awake_.begin(), awake_.end(), std::int64_t{0});
+    change_.assign(awake_.size(), 0.0);
+    touched += sample.size;
+    const bool read = for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t i = awake_[static_cast<std::size_t>(k)];
-        z[i] = slack(rows, problem, i, w, c);
-        read_at[i] = 0;
-        if (!problem.loss.is_hinge()) {
-          a[i] = 0.0;
-        } else if (centred) {
-          a[i] = 0.5 * static_cast<double>(stride) * problem.cost[i];
-        }
-        if (own(rows.stored(i))) return false;
+        z[k] = slack(task, sample, k, w);
+        if (own(task.rows.stored(sample.row(k)))) return false;
       }
       return true;
     });
-    change_.assign(awake_.size(), 0.0);
     std::fill(sum.begin(), sum.end(), 0.0);
-    touched += sample.size;
-    if (read && move(rows, problem, 0.0, true, poll)) return true;
-    stride = 0;
+    total = 0.0;
+    if (read && move(task, sample, 0.0, true, poll)) return true;
+    give_up(task.problem);
     return false;
   }
 
-  // ---- A step
+  /// Some rows have moved and others have not: w alone is what a next epoch would begin with.
+  void give_up(const Problem& problem) {
+    stride = 0;
+    for (std::int64_t i = 0; i < problem.size(); ++i) a[i] = 0.5 * problem.cost[i];
+  }
+
+  // ---- Steps
+
+  /// Steps on a sample until it is solved well enough for the next one, and begins it; on all rows until the epoch ends.
+  template <Rows R>
+  bool steps_on(const Task<R>& task, const Sample& sample, std::int64_t last, Poll& poll) {
+    Curvature curvature(task.rows.n_features(), task.constant, task.problem.free_intercept, n_threads_);
+    find_zone_rows(task.problem, sample);
+    const double wanted = stride > 1 ? 0.0 : 0.25 * (zone_gap + rest_gap);
+    for (int steps = 0; steps < kMostSteps && touched < last; ++steps) {
+      if (!step(task, sample, curvature, poll)) return false;
+      const double gap = zone_gap + rest_gap;
+      if (stride > 1 && (gap <= kSampleTolerance * dual || stuck_)) return next_sample(task, poll);
+      if (gap <= wanted || stuck_) break;
+    }
+    return true;
+  }
 
   template <Rows R>
-  bool step(const R& rows, const Problem& problem, Curvature& curvature, Poll& poll) {
-    if (minimised && !next_round(rows, problem, poll)) return false;
-    const double c = constant(rows, problem);
-    const std::vector<double> gradient = gradient_of(problem);
-    const System system{gradient, rate_of_curvature(problem), ridge_of_b(problem)};
-    std::optional<std::vector<double>> found = curvature.direction(rows, in_zone_, system, iterations, poll, touched);
+  bool step(const Task<R>& task, const Sample& sample, Curvature& curvature, Poll& poll) {
+    if (minimised && !next_round(task, sample, poll)) return false;
+    const std::vector<double> gradient = gradient_of(task.problem);
+    const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
+    const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
+    const auto found = curvature.direction(task.rows, rows_in_zone(sample), System{gradient, curved, ridge}, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
     const double slope = dot(gradient, p);
     stuck_ = !(slope < 0.0);
-    if (stuck_) {
-      minimised = true;
-      return true;
-    }
-    const double scale = scale_of_b(rows, problem);
-    const double length = std::sqrt(squared_length(p, scale));
+    if (!stuck_ && !move_along(task, sample, p, slope, poll)) return false;
+    if (stuck_) minimised = true;
+    return true;
+  }
+
+  /// To the minimum on the ray, but not farther than `radius`.
+  template <Rows R>
+  bool move_along(const Task<R>& task, const Sample& sample, const std::vector<double>& p, double slope, Poll& poll) {
+    const double length = std::sqrt(squared_length(p, task.scale));
     const double longest = std::min(1.0, radius / length);
-    wake(rows, problem, p, longest, scale);
-    if (!read_changes(rows, problem, p, c, poll)) return false;
-    double regular = squared_norm(std::span(p).first(p.size() - 1));
-    if (!problem.free_intercept) regular += p.back() * p.back();
-    search_.begin(slope, regular);
-    for (std::size_t k = 0; k < awake_.size(); ++k) {
-      const std::int64_t i = awake_[k];
-      search_.add(zone(problem, i), a[i], z[i], change_[k], longest);
+    wake(task, sample, p, longest, length);
+    if (!read_changes(task, sample, p, poll)) return false;
+    search_.begin(slope, regular(task.problem, p));
+    for (std::size_t j = 0; j < awake_.size(); ++j) {
+      const std::int64_t k = awake_[j];
+      search_.add(zone(task.problem, sample, k), a[k], z[k], change_[j], longest);
     }
     const double t = search_.minimum(longest);
     stuck_ = t == 0.0;
-    if (stuck_) {
-      minimised = true;
-      return true;
-    }
+    if (stuck_) return true;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
     radius = kLonger * t * length;
-    keep_place();
-    return move(rows, problem, t, false, poll);
+    if (places.size() / w.size() >= most_places(task)) return read_all_again(task, sample, poll);
+    places.insert(places.end(), w.begin(), w.end());
+    return move(task, sample, t, false, poll);
+  }
+
+  /// Too many places to remember: one is enough when all rows are read there.
+  template <Rows R>
+  bool read_all_again(const Task<R>& task, const Sample& sample, Poll& poll) {
+    const double kept = radius;
+    const bool done = read_all(task, sample, poll);
+    radius = kept;
+    return done;
+  }
+
+  template <Rows R>
+  static std::size_t most_places(const Task<R>& task) {
+    const auto affordable = static_cast<std::size_t>(task.rows.total_stored() / (64 * (task.rows.n_features() + 1)));
+    return std::clamp(affordable, kLeastPlaces, kMostPlaces);
   }
 
   std::vector<double> gradient_of(const Problem& problem) const {
@@ -325,23 +379,19 @@ struct Newton {
     return gradient;
   }
 
-  double rate_of_curvature(const Problem& problem) const { return Zone::of(problem.loss, 1.0, rate).weight; }
-
-  double ridge_of_b(const Problem& problem) const {
-    return problem.free_intercept ? kBarelyCurved * rate_of_curvature(problem) * problem.total_cost : 1.0;
+  /// |v|^2 without a free b.
+  static double regular(const Problem& problem, std::span<const double> v) {
+    return squared_norm(problem.free_intercept ? v.first(v.size() - 1) : v);
   }
 
-  /// For lengths: |x.p + q| <= sqrt(|x|^2 + scale^2) sqrt(|p|^2 + (q / scale)^2), with the root mean square of |x| for balance.
+  /// The root mean square of |x| balances the two terms that bound a change of w.x + b.
   template <Rows R>
-  double scale_of_b(const R& rows, const Problem& problem) {
+  static double scale_of_b(const R& rows, const Problem& problem) {
     if (!problem.free_intercept) return 0.0;
-    if (scale_ == 0.0) {
-      Sum norms;
-      for (std::int64_t i = 0; i < rows.size(); ++i) norms.add(rows.squared_norm(i));
-      scale_ = std::sqrt(norms.value() / static_cast<double>(rows.size()));
-      if (!(scale_ > 0.0 && std::isfinite(scale_))) scale_ = 1.0;
-    }
-    return scale_;
+    const double squares = interleaved_sum(static_cast<std::size_t>(rows.size()),
+                                           [&](std::size_t i) { return rows.squared_norm(static_cast<std::int64_t>(i)); });
+    const double scale = std::sqrt(squares / static_cast<double>(rows.size()));
+    return scale > 0.0 && std::isfinite(scale) ? scale : 1.0;
   }
 
   static double squared_length(std::span<const double> p, double scale) {
@@ -349,61 +399,68 @@ struct Newton {
     return squared_norm(p.first(p.size() - 1)) + last * last;
   }
 
-  void keep_place() {
-    const auto width = w.size();
-    const auto kept = static_cast<std::int64_t>(places.size() / width);
-    place = (place + 1) % kPlaces;
-    if (place == kept) places.resize(places.size() + width);
-    std::copy(w.begin(), w.end(), places.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(place) * width));
+  /// Squared distance from w + t p.
+  double squared_distance(const double* from, std::span<const double> p, double t, double scale) const {
+    std::vector<double> difference(w.size());
+    for (std::size_t j = 0; j < w.size(); ++j) difference[j] = w[j] + t * p[j] - from[j];
+    return squared_length(difference, scale);
   }
 
-  /// The rows that may leave or enter their zones within `longest` of p, and those read where the next place will be kept.
+  /// The rows that may leave or enter their zones within `longest` of p.
   template <Rows R>
-  void wake(const R& rows, const Problem& problem, std::span<const double> p, double longest, double scale) {
-    const auto width = w.size();
-    const auto kept = static_cast<std::int64_t>(places.size() / width);
-    std::vector<double> moved(static_cast<std::size_t>(kept));
-    std::vector<double> difference(width);
-    for (std::int64_t k = 0; k < kept; ++k) {
-      const double* from = places.data() + static_cast<std::size_t>(k) * width;
-      double farthest = 0.0;
-      for (const double t : {0.0, longest}) {
-        for (std::size_t j = 0; j < width; ++j) difference[j] = w[j] + t * p[j] - from[j];
-        farthest = std::max(farthest, squared_length(difference, scale));
-      }
-      moved[static_cast<std::size_t>(k)] = farthest;
+  void wake(const Task<R>& task, const Sample& sample, std::span<const double> p, double longest, double length) {
+    const auto farthest = [&](const double* from) {
+      return std::sqrt(std::max(squared_distance(from, p, 0.0, task.scale), squared_distance(from, p, longest, task.scale)));
+    };
+    const bool all = horizon_ < 0.0 || !(farthest(near_from_.data()) <= horizon_);
+    if (all) {
+      horizon_ = kNear * longest * length;
+      near_from_ = w;
     }
-    if (kept == kPlaces) moved[static_cast<std::size_t>((place + 1) % kPlaces)] = kInfinity;
-    const Sample sample = sample_of(problem);
-    const double of_b = scale * scale;
+    std::vector<double> moved;  // squared, from each place; and as far as the horizon
+    std::vector<double> may_move;
+    for (const double* from = places.data(); from != places.data() + places.size(); from += w.size()) {
+      const double distance = farthest(from);
+      moved.push_back(distance * distance);
+      may_move.push_back((distance + horizon_) * (distance + horizon_) * (1.0 + 1e-9));
+    }
+    const auto may_matter = [&](std::int64_t k, const std::vector<double>& reach) {
+      const Zone own = zone(task.problem, sample, k);
+      const double outside = own.outside(a[k], z[k]);
+      const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
+      return !(outside > 0.0 && outside * outside > own.weight * own.weight * norm2 * reach[read_at[k]]);
+    };
     awake_.clear();
-    for (std::int64_t k = 0; k < sample.size; ++k) {
-      const std::int64_t i = sample.row(k);
-      const Zone own = zone(problem, i);
-      const double outside = own.outside(a[i], z[i]);
-      const double reach2 = (rows.squared_norm(i) + of_b) * moved[static_cast<std::size_t>(read_at[i])];
-      if (!(outside * outside > own.weight * own.weight * reach2 && outside > 0.0)) awake_.push_back(i);
+    if (all) {
+      near_.clear();
+      for (std::int64_t k = 0; k < sample.size; ++k) {
+        if (may_matter(k, may_move)) near_.push_back(k);
+      }
+    }
+    for (const std::int64_t k : near_) {
+      if (may_matter(k, moved)) awake_.push_back(k);
     }
   }
 
   template <Rows R>
-  Parts parts_of_awake(const R& rows, std::int64_t width) const {
+  Parts parts_of_awake(const Task<R>& task, std::int64_t width) const {
     const auto count = static_cast<std::int64_t>(awake_.size());
-    const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size()) * static_cast<double>(count);
-    return Parts::of(count, static_cast<std::int64_t>(stored), width);
+    const double stored = static_cast<double>(task.rows.total_stored()) / static_cast<double>(task.rows.size());
+    return Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)), width);
   }
 
   /// How the slacks of the rows that are awake change along p; the slacks themselves of those that were asleep.
   template <Rows R>
-  bool read_changes(const R& rows, const Problem& problem, std::span<const double> p, double c, Poll& poll) {
+  bool read_changes(const Task<R>& task, const Sample& sample, std::span<const double> p, Poll& poll) {
+    const std::size_t present = places.size() / w.size() - 1;
     change_.resize(awake_.size());
     touched += static_cast<std::int64_t>(awake_.size());
-    return for_parts(parts_of_awake(rows, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t i = awake_[static_cast<std::size_t>(k)];
-        if (read_at[i] != place) z[i] = slack(rows, problem, i, w, c);
-        change_[static_cast<std::size_t>(k)] = -problem.target[i] * (rows.product(i, p.data()) + c * p.back());
-        if (own(rows.stored(i))) return false;
+    return for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t j = begin; j < end; ++j) {
+        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        if (read_at[k] != present) z[k] = slack(task, sample, k, w);
+        change_[static_cast<std::size_t>(j)] = slack(task, sample, k, p) - 1.0;
+        if (own(task.rows.stored(sample.row(k)))) return false;
       }
       return true;
     });
@@ -411,124 +468,116 @@ struct Newton {
 
   /// What the rows that are awake add up to after a step.
   struct Moved {
-    std::vector<double> sum;         // change of the sum of a+_i t_i x_i
-    Sum zone_gap;                    // C_i max(0, z_i) - a+_i z_i
-    std::vector<Weighted> in_zone;
+    std::vector<double> sum;  // change of the sum of a+_i t_i x_i
+    double total = 0.0;       // change of sum_i dual_term(a+_i)
+    double zone_gap = 0.0;    // C_i max(0, z_i) - a+_i z_i
     std::int64_t changed = 0;
+    std::vector<Weighted> in_zone = {};
 
     void merge(const Moved& other) {
       for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += other.sum[j];
-      zone_gap.merge(other.zone_gap);
-      in_zone.insert(in_zone.end(), other.in_zone.begin(), other.in_zone.end());
+      total += other.total;
+      zone_gap += other.zone_gap;
       changed += other.changed;
+      in_zone.insert(in_zone.end(), other.in_zone.begin(), other.in_zone.end());
     }
   };
 
   /// The slacks of the rows that are awake move by t times their change. `fresh`: they had no part in `sum` yet.
   template <Rows R>
-  bool move(const R& rows, const Problem& problem, double t, bool fresh, Poll& poll) {
-    const Moved empty{std::vector<double>(w.size()), {}, {}};
+  bool move(const Task<R>& task, const Sample& sample, double t, bool fresh, Poll& poll) {
+    const Moved empty{.sum = std::vector<double>(w.size())};
     Moved all(empty);
+    const auto here = static_cast<std::uint8_t>(places.size() / w.size() - 1);
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t i = awake_[static_cast<std::size_t>(k)];
-        const Zone zone_i = zone(problem, i);
-        const double before = fresh ? 0.0 : zone_i.next(a[i], z[i]);
-        z[i] += t * change_[static_cast<std::size_t>(k)];
-        read_at[i] = place;
-        const double next = zone_i.next(a[i], z[i]);
-        part.zone_gap.add(zone_i.gap(next, z[i]));
-        if (zone_i.contains(a[i], z[i])) part.in_zone.push_back({i, static_cast<double>(stride) * problem.cost[i]});
-        if (next != before) add_row(rows, problem, i, next - before, part);
-        if (own(next != before ? rows.stored(i) : 0)) return false;
+      for (std::int64_t j = begin; j < end; ++j) {
+        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        const Zone own_zone = zone(task.problem, sample, k);
+        const double before = fresh ? 0.0 : own_zone.next(a[k], z[k]);
+        z[k] += t * change_[static_cast<std::size_t>(j)];
+        read_at[k] = here;
+        const double next = own_zone.next(a[k], z[k]);
+        part.zone_gap += own_zone.gap(next, z[k]);
+        if (own_zone.contains(a[k], z[k])) part.in_zone.push_back({k, sample.cost[k]});
+        if (next != before) change_multiplier(task, sample, k, before, next, part);
+        if (own(next != before ? task.rows.stored(sample.row(k)) : 0)) return false;
       }
       return true;
     };
-    const Parts parts = parts_of_awake(rows, static_cast<std::int64_t>(w.size()));
-    if (!sum_over(parts, n_threads_, poll, empty, all, add)) {
-      stride = 0;  // some rows have moved and others have not: all is read anew, should there be a next epoch
+    if (!sum_over(parts_of_awake(task, static_cast<std::int64_t>(w.size())), n_threads_, poll, empty, all, add)) {
+      give_up(task.problem);
       return false;
     }
-    take(problem, all);
-    in_zone_ = std::move(all.in_zone);
-    zone_gap = std::max(0.0, all.zone_gap.value());
-    estimate_gap(problem);
+    take(all);
+    zone_gap = std::max(0.0, all.zone_gap);
+    estimate_gap(task.problem);
     return true;
   }
 
   template <Rows R>
-  static void add_row(const R& rows, const Problem& problem, std::int64_t i, double change, Moved& part) {
-    const double scaled = change * problem.target[i];
-    rows.add(i, scaled, part.sum);
-    if (problem.free_intercept) part.sum.back() += scaled;
+  static void change_multiplier(const Task<R>& task, const Sample& sample, std::int64_t k, double before, double next, Moved& part) {
+    const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[k]); };
+    const double change = (next - before) * sample.target[k];
+    task.rows.add(sample.row(k), change, part.sum);
+    if (task.problem.free_intercept) part.sum.back() += change;
+    part.total += dual_term(next) - dual_term(before);
     ++part.changed;
   }
 
-  void take(const Problem&, const Moved& moved) {
+  void take(Moved& moved) {
     for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += moved.sum[j];
+    total += moved.total;
     touched += moved.changed;
+    in_zone_ = std::move(moved.in_zone);
   }
 
   /// D(a+), and the parts of the gap that steps can lower.
   void estimate_gap(const Problem& problem) {
-    const Sample sample = sample_of(problem);
-    Sum total;
-    for (std::int64_t k = 0; k < sample.size; ++k) {
-      const std::int64_t i = sample.row(k);
-      const double next = zone(problem, i).next(a[i], z[i]);
-      total.add(next - problem.loss.dual_penalty(next, static_cast<double>(stride) * problem.cost[i]));
-    }
-    const auto regular = [&](std::span<const double> v) {
-      return squared_norm(problem.free_intercept ? v.first(v.size() - 1) : v);
-    };
-    dual = total.value() - 0.5 * regular(sum);
-    const std::vector<double> gradient = gradient_of(problem);
-    rest_gap = 0.5 * regular(gradient);
-    if (problem.free_intercept && total.value() > 0.0) {
-      const double loss = std::max(0.0, dual + zone_gap + rest_gap - 0.5 * regular(w));
-      rest_gap += 2.0 * std::abs(sum.back()) / total.value() * loss;
+    dual = total - 0.5 * regular(problem, sum);
+    rest_gap = 0.5 * regular(problem, gradient_of(problem));
+    if (problem.free_intercept && total > 0.0) {
+      const double loss = std::max(0.0, dual + zone_gap + rest_gap - 0.5 * regular(problem, w));
+      rest_gap += 2.0 * std::abs(sum.back()) / total * loss;
     }
     minimised = problem.loss.is_hinge() && rest_gap <= kMinimised * zone_gap;
   }
 
-  /// a = a+, and s grows: only rows in their zones get other a+.
+  /// a = a+, and s grows: only rows in their zones get another a+.
   template <Rows R>
-  bool next_round(const R& rows, const Problem& problem, Poll& poll) {
+  bool next_round(const Task<R>& task, const Sample& sample, Poll& poll) {
     minimised = false;
-    if (!problem.loss.is_hinge()) return true;
-    const Sample sample = sample_of(problem);
-    for (std::int64_t k = 0; k < sample.size; ++k) {
-      const std::int64_t i = sample.row(k);
-      a[i] = zone(problem, i).next(a[i], z[i]);
-    }
+    if (!task.problem.loss.is_hinge()) return true;
+    for (std::int64_t k = 0; k < sample.size; ++k) a[k] = zone(task.problem, sample, k).next(a[k], z[k]);
     rate *= kFaster;
-    Moved all{std::vector<double>(w.size()), {}, {}};
-    for (const auto& [i, cost] : in_zone_) {
-      const Zone own = zone(problem, i);
-      const double next = own.next(a[i], z[i]);
-      if (own.contains(a[i], z[i])) all.in_zone.push_back({i, cost});
-      if (next != a[i]) add_row(rows, problem, i, next - a[i], all);
-      if (poll(rows.stored(i))) {
-        stride = 0;
+    Moved all{.sum = std::vector<double>(w.size())};
+    for (const auto& [k, cost] : in_zone_) {
+      const Zone own = zone(task.problem, sample, k);
+      const double next = own.next(a[k], z[k]);
+      if (own.contains(a[k], z[k])) all.in_zone.push_back({k, cost});
+      if (next != a[k]) change_multiplier(task, sample, k, a[k], next, all);
+      if (poll(task.rows.stored(sample.row(k)))) {
+        give_up(task.problem);
         return false;
       }
     }
-    take(problem, all);
-    in_zone_ = std::move(all.in_zone);
+    take(all);
     return true;
   }
 
-  /// After a run was resumed.
-  void find_zone_rows(const Problem& problem) {
-    const Sample sample = sample_of(problem);
+  /// J, after a run was resumed or all rows were read.
+  void find_zone_rows(const Problem& problem, const Sample& sample) {
     in_zone_.clear();
     for (std::int64_t k = 0; k < sample.size; ++k) {
-      const std::int64_t i = sample.row(k);
-      if (zone(problem, i).contains(a[i], z[i])) in_zone_.push_back({i, static_cast<double>(stride) * problem.cost[i]});
+      if (zone(problem, sample, k).contains(a[k], z[k])) in_zone_.push_back({k, sample.cost[k]});
     }
   }
 
-  double scale_ = 0.0;
+  /// J by the numbers of its rows.
+  std::vector<Weighted> rows_in_zone(const Sample& sample) const {
+    std::vector<Weighted> members(in_zone_);
+    for (Weighted& member : members) member.row = sample.row(member.row);
+    return members;
+  }
 };
 
 static_assert(Solver<Newton>);

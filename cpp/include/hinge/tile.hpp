@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,7 @@ inline constexpr std::int64_t kColumns = 8;  // columns of B in a panel
 
 // One version for each generation of processors, chosen when the program starts. Sanitizers run too early for that.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define HINGE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#define HINGE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
 #define HINGE_FOR_EACH_PROCESSOR
 #endif
@@ -24,24 +25,27 @@ inline constexpr std::int64_t kColumns = 8;  // columns of B in a panel
 /// sum[i][j] = sum_k a[k][i] b[k][j] over k < n
 HINGE_FOR_EACH_PROCESSOR
 [[maybe_unused]] static void multiply(std::int64_t n, const double* a, const double* b, double* sum) {
-  typedef double Lane __attribute__((vector_size(kColumns * sizeof(double)), aligned(8)));
-  Lane c0{}, c1{}, c2{}, c3{}, c4{}, c5{};
+  typedef double Half __attribute__((vector_size(kColumns / 2 * sizeof(double)), aligned(8)));
+  Half l0{}, l1{}, l2{}, l3{}, l4{}, l5{};  // columns 0 .. 3 of each row
+  Half r0{}, r1{}, r2{}, r3{}, r4{}, r5{};  // columns 4 .. 7
   for (std::int64_t k = 0; k < n; ++k, a += kRows, b += kColumns) {
-    const Lane row = *reinterpret_cast<const Lane*>(b);
-    c0 += a[0] * row;
-    c1 += a[1] * row;
-    c2 += a[2] * row;
-    c3 += a[3] * row;
-    c4 += a[4] * row;
-    c5 += a[5] * row;
+    const Half left = *reinterpret_cast<const Half*>(b);
+    const Half right = *reinterpret_cast<const Half*>(b + kColumns / 2);
+    l0 += a[0] * left;
+    r0 += a[0] * right;
+    l1 += a[1] * left;
+    r1 += a[1] * right;
+    l2 += a[2] * left;
+    r2 += a[2] * right;
+    l3 += a[3] * left;
+    r3 += a[3] * right;
+    l4 += a[4] * left;
+    r4 += a[4] * right;
+    l5 += a[5] * left;
+    r5 += a[5] * right;
   }
-  Lane* out = reinterpret_cast<Lane*>(sum);
-  out[0] = c0;
-  out[1] = c1;
-  out[2] = c2;
-  out[3] = c3;
-  out[4] = c4;
-  out[5] = c5;
+  const Half all[] = {l0, r0, l1, r1, l2, r2, l3, r3, l4, r4, l5, r5};
+  std::memcpy(sum, all, sizeof all);
 }
 
 /// Columns of a matrix with `n` rows, in panels of `Width` columns; what is missing in the last panel is zero.
@@ -66,7 +70,20 @@ class Panels {
   std::int64_t count_ = 0;
 };
 
-/// The two sides of a product C += A'B with `n` rows: C square and symmetric, of which the lower triangle is kept.
+/// C += A'B for panel p of A and the first `columns` columns of B; `c` points to the first of `rows` rows of C, which are `leading` apart.
+inline void add_product(const Panels<kRows>& a, std::int64_t p, const Panels<kColumns>& b, std::int64_t n, std::int64_t rows,
+                        std::int64_t columns, double* c, std::int64_t leading) {
+  double sum[kRows * kColumns];
+  for (std::int64_t column = 0; column < columns; column += kColumns) {
+    multiply(n, a.panel(p), b.panel(column / kColumns), sum);
+    const std::int64_t width = std::min(kColumns, columns - column);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < width; ++j) c[i * leading + column + j] += sum[i * kColumns + j];
+    }
+  }
+}
+
+/// The two sides of a product C += A'B with `n` rows: C square and symmetric, of which only the lower triangle is used.
 struct Sides {
   Panels<kRows> a;
   Panels<kColumns> b;
@@ -78,18 +95,12 @@ struct Sides {
     b.reset(columns, rows);
   }
 
-  /// Adds to the rows of panel p of C (those from p kRows on), up to the diagonal. `c` points to C's first entry, `size` is its order.
+  /// Adds to the rows of panel p of C (those from p kRows on), up to the diagonal and a little beyond. `c` points to C's first entry,
+  /// `size` is its order.
   void add_panel(std::int64_t p, double* c, std::int64_t leading, std::int64_t size) const {
     const std::int64_t first = p * kRows;
-    const std::int64_t last = std::min(first + kRows, size);
-    double sum[kRows * kColumns];
-    for (std::int64_t column = 0; column < last; column += kColumns) {
-      multiply(n, a.panel(p), b.panel(column / kColumns), sum);
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t end = std::min(column + kColumns, i + 1);
-        for (std::int64_t j = column; j < end; ++j) c[i * leading + j] += sum[(i - first) * kColumns + (j - column)];
-      }
-    }
+    const std::int64_t rows = std::min(kRows, size - first);
+    add_product(a, p, b, n, rows, std::min(size, first + kRows), c + first * leading, leading);
   }
 };
 
