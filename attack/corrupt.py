@@ -100,7 +100,12 @@ def _wrong(use: str, answer: Any, right: Any, dense: Any, y: Any) -> list[str]:
     if use.startswith("predict"):
         model = (hinge.OnlineSVC() if "online" in use else hinge.LinearSVC(max_iter=3)).fit(dense, y)
         return [] if np.allclose(answer, model.decision_function(right)) else ["wrong scores"]
-    return []
+    if use == "certify":
+        expected = hinge.OnlineSVC().fit(dense, y).certify(right, y)
+    else:
+        expected = hinge.verify(hinge.LinearSVC(max_iter=3, store_dual=True).fit(dense, y), right, y)
+    same = np.allclose([answer.primal, answer.dual], [expected.primal, expected.dual])
+    return [] if same else ["another certificate"]
 
 
 # States

@@ -225,6 +225,7 @@ INDPTRS = {
     "beyond the data": _set(60, 301),
     "far beyond the data": _set(30, 2**31 - 1),
     "negative": _set(5, -5),
+    "negative at the end": _set(60, -(2**31)),
     "wrong start": _set(0, 1),
     "too short": lambda indptr: indptr[:-1],
     "too long": lambda indptr: np.r_[indptr, indptr[-1:]],
@@ -251,11 +252,114 @@ def test_corrupt_matrix_that_scipy_would_convert_is_refused_before(kind, dtype) 
             ("indices", 11, -3),
             ("indptr", 3, 2**30),
             ("indptr", 3, -9),
+            ("indptr", -1, -1),
         ):
             bad = kind(np.ones_like(X).astype(dtype))
             getattr(bad, name)[place] = value
             with pytest.raises(ValueError, match=r"Corrupt CS[RC] matrix"):
                 train(bad, y)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.longdouble, np.float32, np.float64])
+@pytest.mark.parametrize("value", [-(2**63), -(2**63) + 1, 2**63 - 1])
+@pytest.mark.parametrize("place", [0, 1, 30, 60])
+def test_indptr_whose_differences_overflow_is_refused(dtype, value, place) -> None:
+    bad = sp.csr_array(np.ones_like(X).astype(dtype))
+    bad.indptr = bad.indptr.astype(np.int64)
+    bad.indptr[place] = value
+    model, online = fit(X, y, store_dual=True), OnlineSVC().fit(X, y)
+    uses: list[Callable[[], Any]] = [
+        lambda: solve(bad, y),
+        lambda: fit(bad, y),
+        lambda: online.certify(bad, y),
+        lambda: online.decision_function(bad),
+        lambda: model.predict(bad),
+        lambda: hinge.verify(model, bad, y),
+    ]
+    for use in uses:
+        with refused("Corrupt CSR matrix", "indptr"):
+            use()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("value", [-1, 60, 10**7, 2**31 - 1])
+@pytest.mark.parametrize("axis", ["row", "col"])
+def test_corrupt_coo_matrix_is_refused(dtype, value, axis) -> None:
+    model = fit(X, y, store_dual=True)
+    for use in (solve, fit, lambda X, y: model.predict(X), lambda X, y: hinge.verify(model, X, y)):
+        bad = sp.coo_array(np.ones_like(X).astype(dtype))
+        getattr(bad, axis)[7] = value
+        with refused("Corrupt COO matrix", f"{value} out of range at entry 7"):
+            use(bad, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "words"),
+    [
+        ("indptr", -1, -(2**31), "indptr"),
+        ("indptr", 3, 2**30, "indptr"),
+        ("indices", 11, 10**7, "row of blocks 11"),
+        ("indices", 11, -3, "row of blocks 11"),
+    ],
+)
+def test_corrupt_bsr_matrix_is_refused(name, place, value, words) -> None:
+    model = fit(X, y, store_dual=True)
+    for use in (solve, fit, lambda X, y: model.predict(X), lambda X, y: hinge.verify(model, X, y)):
+        bad = sp.bsr_array(X, blocksize=(2, 5))
+        getattr(bad, name)[place] = value
+        with refused("Corrupt BSR matrix", words):
+            use(bad, y)
+
+
+def _spoilt_dia(change: Callable[[Any], Any]) -> Any:
+    bad = sp.dia_array(X)
+    bad.offsets = change(bad.offsets)
+    return bad
+
+
+def _shorter_row_of_lil() -> Any:
+    bad = sp.lil_array(X)
+    bad.rows[4] = bad.rows[4][:1]
+    return bad
+
+
+def _fewer_rows_of_lil() -> Any:
+    bad = sp.lil_array(X)
+    bad.rows = bad.rows[:30]
+    return bad
+
+
+OTHERS: dict[str, Callable[[], Any]] = {
+    "DIA, fewer offsets": lambda: _spoilt_dia(lambda offsets: offsets[:2]),
+    "DIA, more offsets": lambda: _spoilt_dia(lambda offsets: np.r_[offsets, offsets]),
+    "DIA, fractions": lambda: _spoilt_dia(lambda offsets: offsets + 0.5),
+    "LIL, shorter row": _shorter_row_of_lil,
+    "LIL, fewer rows": _fewer_rows_of_lil,
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_corrupt_matrix_of_another_format_is_refused(kind) -> None:
+    model = fit(X, y, store_dual=True)
+    for use in (solve, fit, lambda X, y: model.predict(X), lambda X, y: hinge.verify(model, X, y)):
+        with refused(f"Corrupt {kind[:3]} matrix"):
+            use(OTHERS[kind](), y)
+
+
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_indices_that_are_not_integers_are_refused(name, dtype) -> None:
+    bad = csr().astype(dtype)
+    setattr(bad, name, getattr(bad, name) + 0.3)
+    with refused("Corrupt CSR matrix", "must be integers"):
+        solve(bad, y)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_array])
+def test_one_dimensional_sparse_array_is_refused(kind) -> None:
+    for dtype in (np.int64, np.float64):
+        with refused("2D array", "(5,)"):
+            solve(kind(np.ones(5, dtype=dtype)), y[:5])
 
 
 @pytest.mark.parametrize("short", ["data", "indices"])
@@ -302,3 +406,50 @@ def test_prediction_before_fit_says_so(method) -> None:
 def test_verify_before_fit_says_so() -> None:
     with pytest.raises(NotFittedError):
         hinge.verify(LinearSVC(), X, y)
+
+
+# verify
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.longdouble])
+@pytest.mark.parametrize("layout", [*LAYOUTS, "csc"])
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_verify_refuses_bad_values_with_row_and_column(dtype, layout, value, word) -> None:
+    model = fit(X, y, store_dual=True)
+    for row in range(0, 60, 7):  # where the multiplier is zero and where it is not, on either side of the margin
+        bad = X.astype(dtype)
+        bad[row, 3] = value
+        with refused(word, f"row {row}, column 3"):
+            hinge.verify(model, {**LAYOUTS, "csc": sp.csc_array}[layout](bad), y)
+
+
+def test_verify_refuses_infinity_that_costs_nothing() -> None:
+    """Far on the right side of the margin there is no loss and no multiplier: P is finite, and proves nothing."""
+    model = fit(X, y, store_dual=True)
+    row = int(np.flatnonzero(model.dual_coef_[0] == 0)[0])
+    bad = X.copy()
+    bad[row, 0] = np.inf * y[row] * np.sign(model.coef_[0, 0])
+    with refused("infinity", f"row {row}, column 0"):
+        hinge.verify(model, bad, y)
+
+
+def test_verify_reads_no_further_than_indptr() -> None:
+    model, longer = fit(X, y, store_dual=True), csr()
+    longer.data, longer.indices = np.r_[longer.data, np.nan], np.r_[longer.indices, -1]
+    assert hinge.verify(model, longer, y) == hinge.verify(model, csr(), y)
+
+
+def test_verify_refuses_a_corrupt_matrix_that_was_converted() -> None:
+    model, bad = fit(X, y, store_dual=True), sp.lil_array(X)
+    bad.rows[4][2] = 10**7
+    with refused("Corrupt CSR matrix", "out of range", "row 4"):
+        hinge.verify(model, bad, y)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_verify_refuses_bad_weights(kind) -> None:
+    weight, part = WEIGHTS[kind]
+    model = fit(X, y, store_dual=True)
+    model.dual_coef_[:] = 0  # else the multipliers give some of them away
+    with pytest.raises(ValueError, match=f"(?is)sample.?weight.*{part}"):
+        hinge.verify(model, X, y, sample_weight=weight)

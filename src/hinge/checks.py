@@ -105,31 +105,94 @@ def costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
     return cost
 
 
-def sparse_structure(X: Any, *, read_in_place: bool = True) -> None:
-    """Refuse a corrupt CSR or CSC matrix that scipy is about to work on: its own code trusts the indices.
+def sparse_structure(X: Any) -> None:
+    """Refuse a corrupt sparse matrix that scipy is about to convert: its own code trusts the indices.
 
-    Matrices of float32 and float64 in CSR form that are to be read in place are checked there.
+    CSR matrices of float32 and float64 are not converted: who reads them in place checks them there. DOK matrices
+    scipy checks itself.
     """
-    if not sp.issparse(X) or X.format not in ("csr", "csc"):
+    if not sp.issparse(X):
         return
-    if read_in_place and X.format == "csr" and X.dtype in DTYPES:
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape}.")
+    if X.format == "coo":
+        _coordinates(X)
+    elif X.format == "dia":
+        if X.offsets.dtype.kind not in "iu" or X.data.ndim != 2 or X.offsets.shape != X.data.shape[:1]:
+            raise ValueError(f"{_corrupt(X)}: offsets must be integers, one for each row of the data.")
+    elif X.format == "lil":
+        if not len(X.rows) == len(X.data) == X.shape[0] or list(map(len, X.rows)) != list(map(len, X.data)):
+            raise ValueError(f"{_corrupt(X)}: rows and data must have one list for each row, of the same length.")
+    elif X.format in ("csr", "csc", "bsr"):
+        if X.indptr.dtype.kind not in "iu" or X.indices.dtype.kind not in "iu":
+            raise ValueError(f"{_corrupt(X)}: indptr and indices must be integers.")
+        if X.format != "csr" or X.dtype not in DTYPES:
+            _compressed(X)
+
+
+def sound_rows(X: Any) -> None:
+    """Refuse NaN, infinity and corrupt indices in an array or a CSR matrix that native code does not read.
+
+    In its words. Duplicate entries add up here, as scipy reads them.
+    """
+    if sp.issparse(X):
+        _compressed(X)
+    values = X.data[: int(X.indptr[-1])] if sp.issparse(X) else X.ravel()
+    bad = ~np.isfinite(values)
+    if not np.any(bad):
         return
-    n_outer, n_inner = X.shape if X.format == "csr" else X.shape[::-1]
-    if X.indptr.dtype.kind not in "iu" or X.indices.dtype.kind not in "iu":
-        raise ValueError(f"Corrupt {X.format.upper()} matrix: indptr and indices must be integers.")
-    indptr, indices = X.indptr.astype(np.int64), X.indices
+    place = int(np.argmax(bad))
+    row, column = (_line(X, place), int(X.indices[place])) if sp.issparse(X) else divmod(place, X.shape[1])
+    at = f"(row {row}, column {column})"
+    if np.isnan(values[place]):
+        raise ValueError(
+            f"Input X contains NaN {at}. Impute or drop missing values first, for example with sklearn.impute."
+        )
+    raise ValueError(f"Input X contains infinity {at}. Replace or drop it first.")
+
+
+def _compressed(X: Any) -> None:
+    """Refuse a CSR, CSC or BSR matrix whose indices lead out of it."""
+    n_outer, n_inner = X.shape[::-1] if X.format == "csc" else X.shape
+    if X.format == "bsr":
+        n_outer, n_inner = n_outer // X.blocksize[0], n_inner // X.blocksize[1]
+    indptr = X.indptr.astype(np.int64)
     if (
         indptr.size != n_outer + 1
         or indptr[0] != 0
-        or np.any(np.diff(indptr) < 0)
-        or indptr[-1] > min(indices.size, X.data.size)
+        or np.any(indptr[1:] < indptr[:-1])  # not by differences: they can overflow
+        or indptr[-1] > min(X.indices.size, len(X.data))
     ):
-        raise ValueError(
-            f"Corrupt {X.format.upper()} matrix: indptr does not start at 0, decreases, or points beyond the data."
-        )
-    used = indices[: int(indptr[-1])]
-    if used.size and (used.min() < 0 or used.max() >= n_inner):
-        place = int(np.flatnonzero((used < 0) | (used >= n_inner))[0])
-        line = int(np.searchsorted(indptr, place, side="right")) - 1
-        kind = "row" if X.format == "csr" else "column"
-        raise ValueError(f"Corrupt {X.format.upper()} matrix: index {int(used[place])} out of range at {kind} {line}.")
+        raise ValueError(f"{_corrupt(X)}: indptr does not start at 0, decreases, or points beyond the data.")
+    place = _outside(X.indices[: int(indptr[-1])], n_inner)
+    if place is not None:
+        line = {"csr": "row", "csc": "column", "bsr": "row of blocks"}[X.format]
+        raise ValueError(f"{_corrupt(X)}: index {int(X.indices[place])} out of range at {line} {_line(X, place)}.")
+
+
+def _coordinates(X: Any) -> None:
+    """Refuse a COO matrix with entries outside of it."""
+    for name, indices, n in (("row", X.row, X.shape[0]), ("column", X.col, X.shape[1])):
+        if indices.dtype.kind not in "iu":
+            raise ValueError(f"{_corrupt(X)}: the indices of {name}s must be integers.")
+        if indices.size != X.data.size:
+            raise ValueError(f"{_corrupt(X)}: {indices.size} indices of {name}s for {X.data.size} values.")
+        place = _outside(indices, n)
+        if place is not None:
+            raise ValueError(f"{_corrupt(X)}: {name} index {int(indices[place])} out of range at entry {place}.")
+
+
+def _corrupt(X: Any) -> str:
+    return f"Corrupt {X.format.upper()} matrix"
+
+
+def _outside(indices: npt.NDArray[Any], n: int) -> int | None:
+    """The first place of an index outside [0, n)."""
+    if indices.size == 0 or (indices.min() >= 0 and indices.max() < n):
+        return None
+    return int(np.argmax((indices < 0) | (indices >= n)))
+
+
+def _line(X: Any, place: int) -> int:
+    """The row (of a CSC matrix: the column) that an entry is in."""
+    return int(np.searchsorted(X.indptr, place, side="right")) - 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
+from sklearn.utils import check_array
 
 from hinge import checks
 from hinge.certificate.certificate import Certificate
@@ -62,7 +62,8 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
     Raises
     ------
     ValueError
-        If the multipliers are missing or outside their box.
+        If the multipliers are missing or outside their box, if X is corrupt or holds NaN or infinity, and for weights
+        that training refuses.
 
     Examples
     --------
@@ -74,11 +75,13 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
     >>> bool(np.isclose(certificate.primal, model.certificate_.primal))
     True
     """
-    checks.sparse_structure(X, read_in_place=False)
-    X = X if sp.issparse(X) else np.asarray(X)
+    checks.sparse_structure(X)
+    X = check_array(X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, estimator="verify")
+    checks.sound_rows(X)
     if X.shape[0] != np.shape(y)[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")
-    certificates = tuple(_certificate(X, claim) for claim in model.claims(y, sample_weight))
+    weight = checks.weights(sample_weight, X)
+    certificates = tuple(_certificate(X, claim) for claim in model.claims(y, weight))
     return certificates[0] if len(certificates) == 1 else certificates
 
 
