@@ -66,6 +66,10 @@ class Rows:
         """
 
     @property
+    def n_stored(self) -> int:
+        """How many values the rows store."""
+
+    @property
     def n_features(self) -> int:
         """Without the constant feature."""
 
@@ -239,6 +243,32 @@ class Mpu:
     """
 
     def __init__(self, arg0: Problem, arg1: int, arg2: Order, arg3: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class Newton:
+    """
+    The augmented Lagrangian with Newton steps at work: (problem, sampling, n_threads)
+    """
+
+    def __init__(self, arg0: Problem, arg1: bool, arg2: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinge.solvers.auto import Auto
 from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, Solver, State, Traits, as_run
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
@@ -21,6 +22,7 @@ __all__ = [
     "OCAS",
     "SGDQN",
     "SOLVERS",
+    "Auto",
     "Composite",
     "Configuration",
     "CuttingPlane",
@@ -41,6 +43,7 @@ __all__ = [
     "Zhang",
     "as_run",
     "as_solver",
+    "name_of",
     "solver_names",
     "supporting",
 ]
@@ -62,13 +65,16 @@ SOLVERS: dict[str, Solver] = {
     "svmsgd": SvmSGD(),
     "zhang": Zhang(),
 }
-# "auto" will choose by shape, density, C and tol; of the solvers that exist, dcd is the fastest one for any intercept.
-_AUTO = SOLVERS["dcd"]
 
 
 def solver_names() -> list[str]:
     """The names that ``solver=`` accepts."""
     return sorted(["auto", *SOLVERS])
+
+
+def name_of(solver: Any) -> str:
+    """What the registry calls this kind of solver; the name of its class if it is not there."""
+    return next((name for name, known in SOLVERS.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def supporting(trait: str, value: str) -> str:
@@ -79,7 +85,7 @@ def supporting(trait: str, value: str) -> str:
 def as_solver(solver: Any) -> Any:
     """Turn a name into its default configuration; configurations pass through."""
     if isinstance(solver, str) and solver == "auto":
-        return _AUTO
+        return Auto()
     if isinstance(solver, str) and solver in SOLVERS:
         return SOLVERS[solver]
     if isinstance(solver, str | type) or not (isinstance(solver, Composite) or hasattr(solver, "start")):

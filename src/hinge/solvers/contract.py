@@ -48,6 +48,7 @@ class Setup:
     key : integers that random numbers must come from, and from nothing else: same key, same bits
     poll : tells native loops to stop
     max_iter : the largest number of epochs that will be asked for
+    tol : the relative gap that is wanted
     n_threads : threads that the run may use; they must change no bit of the result
     """
 
@@ -55,6 +56,7 @@ class Setup:
     key: tuple[int, ...]
     poll: _core.Poll
     max_iter: int
+    tol: float = 1e-3
     n_threads: int = 1
 
 
@@ -79,6 +81,11 @@ class Point:
 
 class Run(Protocol):
     """A solver at work on one problem. Subclass it: `advance` and `point` are all that a run must have."""
+
+    @property
+    def label(self) -> str:
+        """Which solver is at work: for the history."""
+        return ""
 
     @abstractmethod
     def advance(self, epochs: int) -> int:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from hinge import _core
 from hinge.problem import Problem
-from hinge.solvers.contract import Setup, Traits
-from hinge.solvers.native import NativeSolver
+from hinge.solvers.contract import Point, Setup, Traits
+from hinge.solvers.native import NativeRun, NativeSolver
+
+# Rates of the zones for a start from given multipliers.
+_FAR_RATE = 1.0
+_NEAR_RATE = 4.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,27 @@ class Newton(NativeSolver):
             refines_tiny=True,
         )
 
+    def start(self, problem: Problem, setup: Setup) -> NewtonRun:
+        """Begin a run."""
+        return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem.intercept.kind == "free")
+
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
         return core.Newton(problem.native, bool(self.sampling), setup.n_threads)
+
+
+class NewtonRun(NativeRun):
+    """Newton at work. It can take over from another solver."""
+
+    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, free: bool) -> None:
+        super().__init__(algorithm, poll, solver)
+        self._free = free
+
+    def begin_at(self, point: Point, near: bool) -> None:
+        """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum."""
+        state = self.save()
+        w = state["w"] if point.w is None else np.array(point.w)
+        if self._free:
+            w[-1] = point.b
+        state.update(a=point.multipliers, w=w, rate=_NEAR_RATE if near else _FAR_RATE)
+        self._algorithm.restore(state)

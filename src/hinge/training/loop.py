@@ -10,7 +10,7 @@ import numpy as np
 from hinge import _core
 from hinge.certificate import Certificate, Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
 from hinge.problem import Problem
-from hinge.solvers import Composite, Setup, Solver, State, as_run, supporting
+from hinge.solvers import Composite, Setup, Solver, State, as_run, name_of, supporting
 from hinge.training import saved
 from hinge.training.result import Options, Outcome, Record, Status
 from hinge.training.schedule import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
@@ -103,10 +103,11 @@ class _Training:
         self.options = options
         self.evaluator = evaluator
         self.traits = solver.traits
+        self.name = name_of(solver)
         self.token = _core.StopToken() if options.token is None else options.token
         self.poll = _core.Poll(self.token, in_main_thread())
         order = options.order if options.order is not None else self.traits.order
-        setup = Setup(order, options.key, self.poll, options.max_iter, options.n_threads)
+        setup = Setup(order, options.key, self.poll, options.max_iter, options.tol, options.n_threads)
         self.run = as_run(solver.start(problem, setup))
         refine = self.traits.refines_tiny and problem.m <= TINY
         self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
@@ -214,7 +215,9 @@ class _Training:
 
     def _record(self) -> Record:
         certificate = self.best.certificate
-        return Record(self.epoch, time.perf_counter() - self.began, certificate.primal, certificate.dual)
+        seconds = time.perf_counter() - self.began
+        solver = self.run.label or self.name
+        return Record(self.epoch, seconds, certificate.primal, certificate.dual, solver)
 
     def _finish(self, status: Status) -> Status:
         """The final evaluation, of work done since the last one. An interrupt waits for it only with empty hands."""

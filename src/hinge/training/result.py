@@ -21,13 +21,14 @@ STATUSES: tuple[Status, ...] = ("converged", "stalled", "max_iter", "time_limit"
 class Record:
     """Where a run was after `epoch` passes and so many seconds: a line of the history, and what a callback sees.
 
-    `primal` and `dual` are the best so far.
+    `primal` and `dual` are the best so far, `solver` is the one at work.
     """
 
     epoch: int
     seconds: float
     primal: float
     dual: float
+    solver: str = ""
 
     @property
     def certificate(self) -> Certificate:

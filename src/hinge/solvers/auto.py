@@ -1,0 +1,180 @@
+"""The solver that chooses: which one begins, and whether another one takes over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hinge.problem import Problem
+from hinge.solvers.contract import Configuration, Point, Run, Setup, Solver, State, Traits
+from hinge.solvers.dcd import DCD
+from hinge.solvers.newton import Newton
+
+# Newton begins at once where it is expected to cost no more than so many passes over the rows.
+_CHEAP = 45.0
+# Passes of the first solver before its progress says anything.
+_FIRST_LOOK = 4.0
+# A pass in random order costs as much as so many in the order of memory.
+_RANDOM = 2.0
+# From a gap like this on, newton can begin with narrow zones.
+_NEAR = 0.02
+
+
+@dataclass(frozen=True)
+class Auto(Configuration):
+    """Chooses by shape and density, then by what the first passes show; the default.
+
+    With few features :class:`hinge.Newton` does all of it. With many, :class:`hinge.DCD` begins. After each of its
+    epochs two numbers are compared: the passes that it still needs if the gap keeps falling as it did, and the passes
+    that newton would cost, counted from the numbers of rows, features and stored values. When the first is larger,
+    newton takes over the multipliers. No clock is involved: the same call takes the same path everywhere.
+
+    ``history_`` tells for every record which solver it came from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import hinge
+    >>> X, y = load_breast_cancer(return_X_y=True)  # not scaled: coordinates alone would crawl
+    >>> solution = hinge.solve(X, y, C=100)
+    >>> solution.status, solution.history[-1].solver
+    ('converged', 'newton')
+    """
+
+    @property
+    def traits(self) -> Traits:
+        """What the solver supports."""
+        first = DCD().traits
+        return Traits(losses=first.losses, intercepts=first.intercepts, order=first.order, refines_tiny=True)
+
+    def start(self, problem: Problem, setup: Setup) -> AutoRun:
+        """Begin a run."""
+        return AutoRun(problem, setup)
+
+
+def newton_passes(problem: Problem) -> float:
+    """What newton is expected to cost, in passes over the rows; counted in multiplications of a value by a weight."""
+    m, n = problem.m, problem.n_features + 1
+    stored = problem.rows.n_stored / m
+    one_pass = m * (stored + 16.0)
+    entry = 0.1  # of a dense matrix
+    outer = entry * min(6.0 * (stored + 1.0) ** 2, float(n) ** 2)
+    if n * n > max(2048.0**2, 0.125 * problem.rows.n_stored):  # conjugate gradients
+        return 200.0
+    steps = 30.0 * (entry * n**3 / 3.0 + 2.0 * min(n, m) * outer)
+    return 30.0 + (3.0 * m * outer + steps) / one_pass
+
+
+@dataclass
+class _Progress:
+    """How the gap fell with the passes."""
+
+    passes: list[float] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+
+    def note(self, passes: float, estimate: tuple[float, float] | None) -> None:
+        if estimate is None or not estimate[1] > 0 or not estimate[0] > estimate[1]:
+            return
+        self.passes.append(passes)
+        self.gaps.append((estimate[0] - estimate[1]) / estimate[1])
+
+    def needed(self, tol: float) -> float:
+        """Passes until the gap is `tol` if it falls on as in the second half of the passes so far."""
+        if not self.gaps:
+            return math.inf
+        smallest = np.minimum.accumulate(self.gaps)
+        if smallest[-1] <= tol:
+            return 0.0
+        half = int(np.searchsorted(self.passes, 0.5 * self.passes[-1]))
+        fallen = math.log(smallest[half] / smallest[-1])
+        if half == len(self.gaps) - 1 or fallen <= 0.0:
+            return math.inf
+        return math.log(smallest[-1] / tol) * (self.passes[-1] - self.passes[half]) / fallen
+
+    def save(self) -> State:
+        return {"auto_passes": np.array(self.passes), "auto_gaps": np.array(self.gaps)}
+
+    @classmethod
+    def restored(cls, state: State) -> _Progress:
+        passes = [float(x) for x in np.asarray(state["auto_passes"])]
+        gaps = [float(x) for x in np.asarray(state["auto_gaps"])]
+        if len(passes) != len(gaps) or any(not 0 <= x < math.inf for x in passes + gaps) or sorted(passes) != passes:
+            raise ValueError("The saved state does not fit this problem and Auto: its progress is none.")
+        return cls(passes, gaps)
+
+
+class AutoRun(Run):
+    """A run that may go over from one solver to another."""
+
+    _SOLVERS: tuple[tuple[str, Solver], ...] = (("dcd", DCD()), ("newton", Newton()))
+
+    def __init__(self, problem: Problem, setup: Setup) -> None:
+        self._problem = problem
+        self._setup = setup
+        self._newton = newton_passes(problem)
+        self._read = 0.0  # passes so far
+        self._progress = _Progress()
+        self._at = -1
+        self._take(1 if self._newton <= _CHEAP and problem.m > 1000 else 0)
+
+    def _take(self, at: int) -> None:
+        if at == self._at:
+            return
+        self._run: Run = self._SOLVERS[at][1].start(self._problem, self._setup)
+        self._at = at
+
+    @property
+    def label(self) -> str:
+        return self._SOLVERS[self._at][0]
+
+    def advance(self, epochs: int) -> int:
+        touched = 0
+        for _ in range(epochs):
+            if self._at == 0 and self._crawls():
+                self._hand_over()
+            read = self._run.advance(1)
+            touched += read
+            self._read += read / self._problem.m
+            if self._setup.poll.stopped:
+                break
+            self._progress.note(self._read, self._run.estimate())
+        return touched
+
+    def _crawls(self) -> bool:
+        if self._read < _FIRST_LOOK:
+            return False
+        still = _RANDOM * self._progress.needed(self._setup.tol)
+        return still > self._newton
+
+    def _hand_over(self) -> None:
+        point = self._run.point()
+        near = bool(self._progress.gaps) and min(self._progress.gaps) <= _NEAR
+        self._take(1)
+        self._run.begin_at(point, near)  # type: ignore[attr-defined]
+
+    def point(self) -> Point:
+        return self._run.point()
+
+    def estimate(self) -> tuple[float, float] | None:
+        return self._run.estimate()
+
+    def rejected(self) -> None:
+        self._run.rejected()
+
+    def save(self) -> State:
+        own = {"auto_at": self._at, "auto_read": self._read, **self._progress.save()}
+        return {**own, **(self._run.save() or {})}
+
+    def restore(self, state: State, *, same_problem: bool) -> None:
+        try:
+            at, read, progress = int(state["auto_at"]), float(state["auto_read"]), _Progress.restored(state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"The saved state does not fit this problem and Auto: {error}.") from error
+        if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf:
+            raise ValueError("The saved state does not fit this problem and Auto: it names no solver.")
+        self._take(at)
+        self._run.restore(state, same_problem=same_problem)
+        if same_problem:
+            self._read, self._progress = read, progress
