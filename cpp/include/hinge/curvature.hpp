@@ -56,8 +56,9 @@ class Curvature {
     const double room = std::max(kAlways, kShare * static_cast<double>(rows.total_stored()));
     const double by_gram =
         n * n <= room ? Gram::cost(stored, n) * static_cast<double>(n_changed(in_zone)) + Gram::factor_cost(n) : kInfinity;
-    const double by_rows = j * j <= room ? 0.5 * j * static_cast<double>(n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
-                                         : kInfinity;
+    const double by_rows = j * j <= room
+                               ? 0.5 * j * static_cast<double>(n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
+                               : kInfinity;
     const double by_gradients = iterations * (2.0 * j * (stored + kPerRow) + 8.0 * n);
     if (by_gram <= std::min(by_rows, by_gradients)) return solve_gram(rows, in_zone, system, poll, touched);
     if (by_rows <= by_gradients) return solve_rows(rows, in_zone, system, poll, touched);
@@ -135,8 +136,8 @@ class Curvature {
   }
 
   template <Rows R>
-  std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll,
-                                                std::int64_t& touched) {
+  std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system,
+                                                Poll& poll, std::int64_t& touched) {
     if (!update_gram(rows, in_zone, poll, touched)) return std::nullopt;
     const auto n = static_cast<std::size_t>(gram_.size());
     std::vector<double> scaled(n * n);
@@ -215,8 +216,8 @@ class Curvature {
   }
 
   template <Rows R>
-  std::optional<std::vector<double>> solve_rows(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll,
-                                                std::int64_t& touched) {
+  std::optional<std::vector<double>> solve_rows(const R& rows, std::span<const Weighted> in_zone, const System& system,
+                                                Poll& poll, std::int64_t& touched) {
     if (!update_products(rows, in_zone, poll, touched)) return std::nullopt;
     const std::size_t j = in_zone.size();
     std::vector<double> p = steepest(system);
@@ -277,8 +278,8 @@ class Curvature {
     };
     const auto count = static_cast<std::int64_t>(in_zone.size());
     const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size());
-    const Parts parts = Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)),
-                                  static_cast<std::int64_t>(v.size()));
+    const Parts parts =
+        Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)), static_cast<std::int64_t>(v.size()));
     const Total empty{std::vector<double>(v.size())};
     Total total(empty);
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {

@@ -44,9 +44,7 @@ class Gram {
   }
 
   /// What adding a row costs, in multiplications of one value by one weight.
-  static double cost(double stored, double size) {
-    return std::min(kPair * square(stored + 1.0), square(size)) * kEntry;
-  }
+  static double cost(double stored, double size) { return std::min(kPair * square(stored + 1.0), square(size)) * kEntry; }
   /// The same for factoring a matrix of this order.
   static double factor_cost(double size) { return kEntry * size * square(size) / 3.0; }
 

@@ -282,13 +282,14 @@ struct Newton {
     std::iota(awake_.begin(), awake_.end(), std::int64_t{0});
     change_.assign(awake_.size(), 0.0);
     touched += sample.size;
-    const bool read = for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        z[k] = slack(task, sample, k, w);
-        if (own(task.rows.stored(sample.row(k)))) return false;
-      }
-      return true;
-    });
+    const bool read =
+        for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+          for (std::int64_t k = begin; k < end; ++k) {
+            z[k] = slack(task, sample, k, w);
+            if (own(task.rows.stored(sample.row(k)))) return false;
+          }
+          return true;
+        });
     std::fill(sum.begin(), sum.end(), 0.0);
     total = 0.0;
     if (read && move(task, sample, 0.0, true, poll)) return true;
@@ -325,7 +326,8 @@ struct Newton {
     const std::vector<double> gradient = gradient_of(task.problem);
     const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
     const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
-    const auto found = curvature.direction(task.rows, rows_in_zone(sample), System{gradient, curved, ridge}, iterations, poll, touched);
+    const auto found =
+        curvature.direction(task.rows, rows_in_zone(sample), System{gradient, curved, ridge}, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
     const double slope = dot(gradient, p);
@@ -515,7 +517,8 @@ struct Newton {
   }
 
   template <Rows R>
-  static void change_multiplier(const Task<R>& task, const Sample& sample, std::int64_t k, double before, double next, Moved& part) {
+  static void change_multiplier(const Task<R>& task, const Sample& sample, std::int64_t k, double before, double next,
+                                Moved& part) {
     const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[k]); };
     const double change = (next - before) * sample.target[k];
     task.rows.add(sample.row(k), change, part.sum);

@@ -16,7 +16,8 @@ inline constexpr std::int64_t kRows = 6;     // columns of A in a panel: rows of
 inline constexpr std::int64_t kColumns = 8;  // columns of B in a panel
 
 // One version for each generation of processors, chosen when the program starts. Sanitizers run too early for that.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define HINGE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
 #else
 #define HINGE_FOR_EACH_PROCESSOR
