@@ -74,8 +74,10 @@ class Cholesky {
     return for_parts(parts, parts.size < kSerial ? 1 : n_threads, poll, [&](std::int64_t first, std::int64_t last, Poll& own) {
       tile::Panels<tile::kRows> below;
       below.reset(last - first, width);
-      for (std::int64_t i = first; i < last; ++i) {
-        for (std::int64_t k = 0; k < width; ++k) below.at(k, i - first) = std::exchange(row(end + i)[begin + k], 0.0);
+      std::vector<double> column(tile::padded(last - first));
+      for (std::int64_t k = 0; k < width; ++k) {
+        for (std::int64_t i = first; i < last; ++i) column[at(i - first)] = std::exchange(row(end + i)[begin + k], 0.0);
+        below.put(k, column.data(), 1.0);
       }
       for (std::int64_t p = 0; p < below.count(); ++p) {
         const std::int64_t top = first + p * tile::kRows;
@@ -91,13 +93,13 @@ class Cholesky {
     tile::Panels<tile::kColumns> inverse;
     inverse.reset(width, width);
     for (std::int64_t j = 0; j < width; ++j) {
-      std::vector<double> x(at(width));
+      std::vector<double> x(tile::padded(width));
       for (std::int64_t i = j; i < width; ++i) {
         const double* l = row(begin + i) + begin;
         const double right = i == j ? 1.0 : 0.0;
         x[at(i)] = (right - dot({l + j, at(i - j)}, {x.data() + j, at(i - j)})) / l[i];
-        inverse.at(j, i) = x[at(i)];
       }
+      inverse.put(j, x.data(), 1.0);
     }
     return inverse;
   }
@@ -108,12 +110,10 @@ class Cholesky {
     if (size <= 0) return true;
     tile::Sides sides;
     sides.reset(size, end - begin);
-    for (std::int64_t i = 0; i < size; ++i) {
-      const double* l = row(end + i) + begin;
-      for (std::int64_t k = 0; k < end - begin; ++k) {
-        sides.a.at(k, i) = -l[k];
-        sides.b.at(k, i) = l[k];
-      }
+    std::vector<double> column(tile::padded(size));
+    for (std::int64_t k = 0; k < end - begin; ++k) {
+      for (std::int64_t i = 0; i < size; ++i) column[at(i)] = row(end + i)[begin + k];
+      sides.put(k, column.data(), -1.0);
     }
     double* c = row(end) + end;
     const std::int64_t panels = sides.a.count();

@@ -70,14 +70,13 @@ class Gram {
     for (std::size_t begin = 0; begin < chosen.size(); begin += chunk) {
       const auto part = chosen.subspan(begin, std::min(chunk, chosen.size() - begin));
       sides_.reset(size_, static_cast<std::int64_t>(part.size()));
+      std::vector<double> x(tile::padded(size_));
       for (std::size_t k = 0; k < part.size(); ++k) {
         const auto [i, weight] = part[k];
-        const auto put = [&, k = static_cast<std::int64_t>(k), weight = weight](std::int64_t j, double x) {
-          sides_.a.at(k, j) = weight * x;
-          sides_.b.at(k, j) = x;
-        };
-        rows.for_each(i, put);
-        put(size_ - 1, constant_);
+        rows.for_each(i, [&](std::int64_t j, double value) { x[static_cast<std::size_t>(j)] = value; });
+        x[static_cast<std::size_t>(size_ - 1)] = constant_;
+        sides_.put(static_cast<std::int64_t>(k), x.data(), weight);
+        rows.for_each(i, [&](std::int64_t j, double) { x[static_cast<std::size_t>(j)] = 0.0; });
         if (poll(2 * rows.stored(i))) return false;
       }
       const std::int64_t panels = sides_.a.count();

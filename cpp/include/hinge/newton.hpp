@@ -430,18 +430,26 @@ struct Newton {
       const Zone own = zone(task.problem, sample, k);
       const double outside = own.outside(a[k], z[k]);
       const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
-      return !(outside > 0.0 && outside * outside > own.weight * own.weight * norm2 * reach[read_at[k]]);
+      const double far = own.weight * own.weight * norm2 * reach[read_at[k]];
+      return !((outside > 0.0) & (outside * outside > far));
     };
-    awake_.clear();
+    // Whether a row matters is as good as random: no branches.
     if (all) {
-      near_.clear();
+      near_.resize(static_cast<std::size_t>(sample.size));
+      std::size_t n = 0;
       for (std::int64_t k = 0; k < sample.size; ++k) {
-        if (may_matter(k, may_move)) near_.push_back(k);
+        near_[n] = k;
+        n += static_cast<std::size_t>(may_matter(k, may_move));
       }
+      near_.resize(n);
     }
+    awake_.resize(near_.size());
+    std::size_t n = 0;
     for (const std::int64_t k : near_) {
-      if (may_matter(k, moved)) awake_.push_back(k);
+      awake_[n] = k;
+      n += static_cast<std::size_t>(may_matter(k, moved));
     }
+    awake_.resize(n);
   }
 
   template <Rows R>
@@ -460,6 +468,9 @@ struct Newton {
     return for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t j = begin; j < end; ++j) {
         const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        if (j + kPrefetchDistance < end) {
+          task.rows.prefetch(sample.row(awake_[static_cast<std::size_t>(j + kPrefetchDistance)]));
+        }
         if (read_at[k] != present) z[k] = slack(task, sample, k, w);
         change_[static_cast<std::size_t>(j)] = slack(task, sample, k, p) - 1.0;
         if (own(task.rows.stored(sample.row(k)))) return false;

@@ -49,18 +49,25 @@ HINGE_FOR_EACH_PROCESSOR
   std::memcpy(sum, all, sizeof all);
 }
 
+/// So many numbers fill whole panels of either width.
+inline std::size_t padded(std::int64_t columns) { return static_cast<std::size_t>(columns + kRows + kColumns); }
+
 /// Columns of a matrix with `n` rows, in panels of `Width` columns; what is missing in the last panel is zero.
 template <std::int64_t Width>
 class Panels {
  public:
-  /// Room for `columns` columns and `rows` rows, all zero.
+  /// Room for `columns` columns and `rows` rows, which are then put in their places.
   void reset(std::int64_t columns, std::int64_t rows) {
     rows_ = rows;
     count_ = (columns + Width - 1) / Width;
-    values_.assign(static_cast<std::size_t>(count_ * Width * rows), 0.0);
+    values_.resize(static_cast<std::size_t>(count_ * Width * rows));
   }
-  double& at(std::int64_t row, std::int64_t column) {
-    return values_[static_cast<std::size_t>((column / Width * rows_ + row) * Width + column % Width)];
+  /// Row `row` becomes scale times x, which is padded with zeros (`padded`).
+  void put(std::int64_t row, const double* x, double scale) {
+    double* out = values_.data() + row * Width;
+    for (std::int64_t p = 0; p < count_; ++p, out += rows_ * Width, x += Width) {
+      for (std::int64_t j = 0; j < Width; ++j) out[j] = scale * x[j];
+    }
   }
   const double* panel(std::int64_t p) const { return &values_[static_cast<std::size_t>(p * rows_ * Width)]; }
   std::int64_t count() const { return count_; }
@@ -94,6 +101,11 @@ struct Sides {
     n = rows;
     a.reset(columns, rows);
     b.reset(columns, rows);
+  }
+  /// Row `row` of B is x, that of A is scale times x; x is padded.
+  void put(std::int64_t row, const double* x, double scale) {
+    a.put(row, x, scale);
+    b.put(row, x, 1.0);
   }
 
   /// Adds to the rows of panel p of C (those from p kRows on), up to the diagonal and a little beyond. `c` points to C's first entry,

@@ -40,9 +40,9 @@ class Newton(NativeSolver):
 
     Notes
     -----
-    H is solved by its Cholesky factor (as many rows as features, or by the formula of Woodbury as many as J has)
-    or by conjugate gradients, whichever takes fewer operations by count. A matrix takes at most 32 MB, or an eighth of what the values of X take
-    in float64; beside it, 32 bytes a row.
+    H is solved by its Cholesky factor, of the order of the number of features or, by the formula of Woodbury, of the
+    number of rows in J, or by conjugate gradients: whichever takes fewer operations by count. A matrix takes at most
+    32 MB, or an eighth of what the values of X take in float64; beside it, 33 bytes a row.
 
     References
     ----------
