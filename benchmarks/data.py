@@ -70,9 +70,15 @@ def ijcnn1(directory: Path) -> Labelled:
 
 def covertype(directory: Path) -> Labelled:
     """Covertype, class 1 against the rest, all features times 0.001: 581,012 x 54."""
+    X, y = covertype_raw(directory)
+    return sp.csr_matrix(0.001 * X), y
+
+
+def covertype_raw(directory: Path) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Covertype, class 1 against the rest, as it is: dense, 581,012 x 54."""
     with lzma.open(directory / "covtype.data.xz", "rt") as lines:
         table = np.loadtxt(lines, delimiter=",", dtype=np.float64)
-    return sp.csr_matrix(0.001 * table[:, :-1]), np.where(table[:, -1] == 1, 1.0, -1.0)
+    return np.ascontiguousarray(table[:, :-1]), np.where(table[:, -1] == 1, 1.0, -1.0)
 
 
 def mnist(directory: Path, part: str = "train") -> Labelled:
