@@ -19,6 +19,7 @@ Toy toy_of(std::uint64_t seed) {
   return Toy(seed, {.m = 60 + static_cast<std::int64_t>(seed),  // one word of rows, exactly two, and between
                     .d = 6,
                     .rho = seed % 2 ? 0.0 : 1.0,
+                    .free_intercept = seed % 6 == 1 || seed % 6 == 3,
                     .weighted = seed % 3 == 0,
                     .C = seed % 4 == 0 ? 10.0 : 0.5});
 }
@@ -30,11 +31,51 @@ std::vector<std::uint64_t> random_rows(std::int64_t m, Rng& rng) {
   return set;
 }
 
-/// a = sum C_i t_i x_i over the rows of the set, the obvious way
-std::vector<double> plane_of(const Toy& toy, Bits set) {
+/// C_i of the rows of the set, the obvious way
+std::vector<double> costs_of(const Toy& toy, Bits set, Part part = {}) {
   std::vector<double> c(toy.target.size());
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = contains(set, static_cast<std::int64_t>(i)) ? toy.cost[i] : 0.0;
-  return toy.combine(c);
+  c[static_cast<std::size_t>(part.row)] += part.share * toy.cost[static_cast<std::size_t>(part.row)];
+  return c;
+}
+
+/// a = sum C_i t_i x_i
+std::vector<double> plane_of(const Toy& toy, Bits set, Part part = {}) { return toy.combine(costs_of(toy, set, part)); }
+
+void plane_touches_the_risk_and_is_balanced() {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Toy toy(seed, {.m = 60 + static_cast<std::int64_t>(seed), .free_intercept = true, .weighted = seed % 3 == 0});
+    const Problem problem = toy.problem();
+    Rng rng = make_rng(seed);
+    std::vector<double> margins(toy.target.size());
+    // Halves: many rows at the same place.
+    for (double& x : margins) x = seed % 2 ? 4.0 * rng.uniform() - 1.0 : 0.5 * static_cast<double>(rng.below(9)) - 1.0;
+    BestShift best_shift;
+    Contact contact(problem.size());
+    contact.find(problem, margins, best_shift);
+    const auto risk = [&](double d) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < margins.size(); ++i) sum += toy.cost[i] * std::max(0.0, 1.0 - margins[i] - toy.target[i] * d);
+      return sum;
+    };
+    check_close(contact.risk, risk(contact.shift), 1e-12, "the risk is that of the best b");
+    for (const double d : {-10.0, -1.0, -0.1, -1e-6, 1e-6, 0.1, 1.0, 10.0}) {
+      check(contact.risk <= risk(contact.shift + d) * (1.0 + 1e-12), "no other b has less risk");
+    }
+    const auto a = costs_of(toy, contact.rows, contact.part);
+    double touching = 0.0;
+    double residue = 0.0;
+    double offset = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      check(a[i] <= toy.cost[i], "a_i <= C_i");
+      touching += a[i] * (1.0 - margins[i] - toy.target[i] * contact.shift);
+      residue += a[i] * toy.target[i];
+      offset += a[i];
+    }
+    check_close(touching, contact.risk, 1e-12, "the plane touches the risk");
+    check(std::abs(residue) <= 1e-12 * offset, "sum a_i t_i = 0");
+    check_close(contact.offset, offset, 1e-12, "the offset is sum a_i");
+  }
 }
 
 void moved_cut_is_the_plane_of_its_rows() {
@@ -101,7 +142,7 @@ void bounds_are_the_values() {
     for (std::size_t i = 0; i < a.size(); ++i) {
       check(a[i] >= 0.0 && a[i] <= toy.cost[i] * (1.0 + 1e-12), "0 <= a_i <= C_i");
     }
-    check_close(run.primal, toy.primal_value(w, 0.0), 1e-9, "the primal is P(w)");
+    check_close(run.primal, toy.primal_value(w, b), 1e-9, "the primal is P(w, b)");
     check_close(run.dual, toy.dual_value(a), 1e-9, "the dual is D at the multipliers of the planes");
     const auto v = toy.combine(a);
     for (std::size_t j = 0; j < v.size(); ++j) check_close(run.v[j], v[j], 1e-9, "v = w(a)");
@@ -130,7 +171,7 @@ void rebuilt_is_the_same() {
     copy.rebuild(toy.rows(), problem, poll);
     check(copy.bundle.size() == run.bundle.size(), "every plane is there again");
     for (std::size_t j = 0; j < run.bundle.size(); ++j) {
-      const auto expected = plane_of(toy, run.bundle.members(j));
+      const auto expected = plane_of(toy, run.bundle.members(j), run.bundle.part(j));
       for (std::size_t k = 0; k < expected.size(); ++k) {
         check_close(copy.bundle.plane(j)[k], expected[k], 1e-12, "a plane rebuilt from its rows");
       }
@@ -177,7 +218,7 @@ void states_that_do_not_fit_are_refused() {
     return false;
   };
   run.check_restored(problem);
-  for (const char* name : {"planes", "offsets", "gram", "beta", "unused", "members"}) {
+  for (const char* name : {"planes", "offsets", "gram", "beta", "unused", "members", "part_rows", "part_shares"}) {
     const auto shorten = [](auto& value) {
       if constexpr (requires { value.pop_back(); }) value.pop_back();
     };
@@ -204,7 +245,8 @@ void too_many_features_are_refused() {
 }  // namespace
 
 int main() {
-  return run_all({{"a moved cut is the plane of its rows", moved_cut_is_the_plane_of_its_rows},
+  return run_all({{"a plane touches the risk and is balanced", plane_touches_the_risk_and_is_balanced},
+                  {"a moved cut is the plane of its rows", moved_cut_is_the_plane_of_its_rows},
                   {"a stopped move is the plane of the rows so far", stopped_move_is_the_plane_of_the_rows_so_far},
                   {"cutting-plane: bounds are the values", bounds_are_the_values<CuttingPlane>},
                   {"ocas: bounds are the values", bounds_are_the_values<Ocas>},

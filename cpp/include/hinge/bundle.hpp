@@ -4,9 +4,9 @@
 //   min_w  1/2 |w|^2 + max_j (b_j - w.a_j)    with the dual    max_beta  b.beta - 1/2 |sum_j beta_j a_j|^2   over the simplex.
 //
 // w = sum_j beta_j a_j. Its value is a lower bound of P, and it is D at the multipliers a_i = C_i sum_{j: i in S_j} beta_j,
-// which always lie in the box. Plane 0 is that of no rows: R >= 0.
+// which always lie in the box, and are balanced if the planes are. Plane 0 is that of no rows: R >= 0.
 //
-// The planes are dense, n_features + 1 numbers each, and each keeps its rows as a bit set.
+// The planes are dense, n_features + 1 numbers each, and each keeps its rows as a bit set, and the row in part.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "hinge/contact.hpp"
 #include "hinge/planes.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -35,7 +36,9 @@ class Bundle {
         gram_{0.0},
         beta_{1.0},
         unused_{0},
-        members_(words_) {}
+        members_(words_),
+        part_rows_{0},
+        part_shares_{0.0} {}
 
   template <class F>
   void fields(F&& field) {
@@ -45,16 +48,20 @@ class Bundle {
     field("beta", beta_);
     field("unused", unused_);
     field("members", members_);
+    field("part_rows", part_rows_);
+    field("part_shares", part_shares_);
   }
 
   std::size_t size() const { return offsets_.size(); }
   std::span<const double> plane(std::size_t j) const { return std::span(vectors_).subspan(j * length_, length_); }
   Bits members(std::size_t j) const { return std::span(members_).subspan(j * words_, words_); }
+  Part part(std::size_t j) const { return {part_rows_[j], part_shares_[j]}; }
   std::span<const double> beta() const { return beta_; }
 
-  bool has(Bits rows) const {
+  /// Whether the plane of these rows is there. The share of the row in part follows from the others.
+  bool has(const Cut& cut) const {
     for (std::size_t j = 0; j < size(); ++j) {
-      if (std::ranges::equal(members(j), rows)) return true;
+      if (part_rows_[j] == cut.part.row && std::ranges::equal(members(j), cut.members)) return true;
     }
     return false;
   }
@@ -63,6 +70,8 @@ class Bundle {
     const std::size_t n = size();
     vectors_.insert(vectors_.end(), cut.a.begin(), cut.a.end());
     members_.insert(members_.end(), cut.members.begin(), cut.members.end());
+    part_rows_.push_back(cut.part.row);
+    part_shares_.push_back(cut.part.share);
     offsets_.push_back(cut.offset);
     beta_.push_back(0.0);
     unused_.push_back(0);
@@ -101,18 +110,21 @@ class Bundle {
     for (std::size_t j = 0; j < size(); ++j) {
       if (beta_[j] == 0.0) continue;
       for_each_row(members(j), [&](std::int64_t i) { a[static_cast<std::size_t>(i)] += beta_[j]; });
+      a[static_cast<std::size_t>(part_rows_[j])] += beta_[j] * part_shares_[j];
     }
     for (std::size_t i = 0; i < a.size(); ++i) a[i] *= problem.cost[i];
   }
 
-  /// The planes of the same sets of rows on another problem. When stopped by the poll, those that were not reached are gone.
+  /// The planes of the same sets of rows on another problem, balanced if they have to be. When stopped by the poll, those that
+  /// were not reached are gone.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, std::int64_t& touched, Poll& poll) {
     Bundle rebuilt(problem.size(), rows.n_features());
     Cut cut(problem.size(), rows.n_features());
-    for (std::size_t j = 1; j < size() && cut.move(rows, problem, members(j), touched, poll); ++j) {
-      cut.offset = 0.0;
-      for_each_row(cut.members, [&](std::int64_t i) { cut.offset += problem.cost[i]; });
+    Contact contact(problem.size());
+    for (std::size_t j = 1; j < size(); ++j) {
+      contact.again(problem, members(j), part(j));
+      if (!contact.move(rows, problem, cut, touched, poll)) break;
       rebuilt.add(cut);
       rebuilt.unused_.back() = unused_[j];
       rebuilt.beta_.back() = beta_[j];
@@ -133,14 +145,19 @@ class Bundle {
     expect("beta", beta_.size(), n);
     expect("unused", unused_.size(), n);
     expect("members", members_.size(), n * words_);
-    for (std::size_t j = 0; j < n; ++j) check_rows(members(j), m);
+    expect("part_rows", part_rows_.size(), n);
+    expect("part_shares", part_shares_.size(), n);
+    for (std::size_t j = 0; j < n; ++j) check_rows(members(j), part(j), m);
     for (const std::int64_t count : unused_) {
       if (count < 0 || count >= (std::int64_t{1} << 60)) throw std::invalid_argument("saved state: unused out of range");
     }
   }
 
-  static void check_rows(Bits set, std::int64_t m) {
+  static void check_rows(Bits set, Part part, std::int64_t m) {
     if (m % 64 != 0 && set.back() >> (m % 64) != 0) throw std::invalid_argument("saved state: members beyond the last row");
+    if (part.row < 0 || part.row >= m || !(part.share >= 0.0 && part.share <= 1.0)) {
+      throw std::invalid_argument("saved state: a row in part that does not exist");
+    }
   }
 
  private:
@@ -159,6 +176,8 @@ class Bundle {
         std::copy_n(&vectors_[j * length_], length_, &vectors_[i * length_]);
         std::copy_n(&members_[j * words_], words_, &members_[i * words_]);
       }
+      part_rows_[i] = part_rows_[j];
+      part_shares_[i] = part_shares_[j];
       offsets_[i] = offsets_[j];
       beta_[i] = beta_[j];
       unused_[i] = unused_[j];
@@ -166,6 +185,8 @@ class Bundle {
     }
     vectors_.resize(s * length_);
     members_.resize(s * words_);
+    part_rows_.resize(s);
+    part_shares_.resize(s);
     offsets_.resize(s);
     beta_.resize(s);
     unused_.resize(s);
@@ -180,6 +201,8 @@ class Bundle {
   Varying<double> beta_;            // a point of the simplex
   Varying<std::int64_t> unused_;    // solutions in a row with beta_j = 0
   Varying<std::uint64_t> members_;  // S_j, size() x words_
+  Varying<std::int64_t> part_rows_;
+  Varying<double> part_shares_;
 };
 
 }  // namespace hinge

@@ -3,7 +3,7 @@
 //
 // Joachims, "Training Linear SVMs in Linear Time" (KDD 2006): the algorithm of SVM-perf.
 //
-//   1. Find the plane that touches the risk at v: the rows with t_i v.x_i < 1 (planes.hpp).
+//   1. Find the plane that touches the risk at v: the rows with t_i v.x_i < 1 (planes.hpp), or those of the best b (contact.hpp).
 //   2. Add it to the bundle. Minimise 1/2 |v|^2 + max_j (b_j - v.a_j) for the next v.
 //   3. Drop the planes that 50 solutions in a row have not used.
 //
@@ -11,10 +11,11 @@
 // so the best v so far is kept as w.
 //
 // Inputs: rows, problem. Nothing is drawn at random. Outputs: w, the multipliers of the bundle, P and D.
-// No intercept, or a penalised one through the rows.
+// No intercept, a penalised one through the rows, or a free one.
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "hinge/plane_method.hpp"
 #include "hinge/poll.hpp"
@@ -26,45 +27,33 @@
 namespace hinge {
 
 struct CuttingPlane : PlaneMethod {
-  using PlaneMethod::PlaneMethod;
+  CuttingPlane(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused)
+      : PlaneMethod(problem, n_features, keep_unused), margins_(static_cast<std::size_t>(problem.size())) {}
 
   /// For a state saved on a problem with other costs, labels or rows. P is known again after the next epoch.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     rebuild_planes(rows, problem, poll);
     primal = std::numeric_limits<double>::infinity();
+    if (!problem.free_intercept) b = 0.0;
   }
 
   /// One plane. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    return touch(rows, problem, poll) && solve_with_cut(poll);
-  }
-
- private:
-  /// P and the plane at v, in one pass.
-  template <Rows R>
-  bool touch(const R& rows, const Problem& problem, Poll& poll) {
-    double loss = 0.0;
-    cut.offset = 0.0;
-    for (std::int64_t i = 0; i < problem.size(); ++i) {
-      const double margin = problem.target[i] * rows.dot(i, v);
-      const bool inside = margin < 1.0;
-      if (inside) {
-        loss += problem.cost[i] * (1.0 - margin);
-        cut.offset += problem.cost[i];
-      }
-      if (inside != contains(cut.members, i)) cut.flip(rows, problem, i);
-      ++touched;
-      if (poll(rows.stored(i))) return false;
-    }
-    const double value = 0.5 * squared_norm(v) + loss;
+    if (!find_margins(rows, problem, v, margins_, poll)) return false;
+    contact_.find(problem, margins_, best_shift_);
+    const double value = 0.5 * squared_norm(v) + contact_.risk;
     if (value < primal) {
       primal = value;
       w = v;
+      b = contact_.shift;
     }
-    return true;
+    return solve_with_contact(rows, problem, poll);
   }
+
+ private:
+  std::vector<double> margins_;  // t_i v.x_i
 };
 
 static_assert(Solver<CuttingPlane>);

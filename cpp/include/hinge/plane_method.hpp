@@ -1,5 +1,5 @@
 #pragma once
-// What the cutting-plane methods share: a bundle of planes, the best w so far, and the bounds that come with them.
+// What the cutting-plane methods share: a bundle of planes, the best w so far with its b, and the bounds that come with them.
 //
 // The methods differ in where the next plane touches the risk. A plane that is already in the bundle is not added again: then
 // the best w is the optimum, but for what the reduced problem was left unfinished, and that is made up for.
@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "hinge/bundle.hpp"
+#include "hinge/contact.hpp"
 #include "hinge/planes.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -27,8 +29,9 @@ struct PlaneMethod {
   Bundle bundle;
   Cut cut;                                                  // the last plane
   std::vector<double> w;                                    // the best so far
+  double b = 0.0;                                           // the best for w if it is free, else 0
   std::vector<double> v;                                    // solution of the reduced problem
-  double primal = std::numeric_limits<double>::infinity();  // P(w)
+  double primal = std::numeric_limits<double>::infinity();  // P(w, b)
   double dual = 0.0;                                        // value of the reduced problem, a lower bound
   bool settled = false;                                     // the last epoch could do no more
   std::int64_t touched = 0;                                 // rows read
@@ -38,7 +41,8 @@ struct PlaneMethod {
         bundle(problem.size(), checked(n_features)),
         cut(problem.size(), n_features),
         w(static_cast<std::size_t>(n_features) + 1),
-        v(w) {}
+        v(w),
+        contact_(problem.size()) {}
 
   /// What a saved run consists of.
   template <class F>
@@ -46,7 +50,10 @@ struct PlaneMethod {
     bundle.fields(field);
     field("cut", cut.a);
     field("cut_members", cut.members);
+    field("cut_part_row", cut.part.row);
+    field("cut_part_share", cut.part.share);
     field("w", w);
+    field("b", b);
     field("v", v);
     field("primal", primal);
     field("dual", dual);
@@ -55,7 +62,7 @@ struct PlaneMethod {
 
   void check_restored(const Problem& problem) const {
     bundle.check_restored(problem.size());
-    Bundle::check_rows(cut.members, problem.size());
+    Bundle::check_rows(cut.members, cut.part, problem.size());
   }
 
   /// (P, D) at hand. A run that can do no more says so by a gap of nothing: only an exact evaluation can tell how good it is.
@@ -63,13 +70,27 @@ struct PlaneMethod {
 
   void point(const Problem& problem, Point& out) const {
     out.w = w;
+    out.b = b;
     bundle.multipliers(problem, out.multipliers);
   }
 
  protected:
-  /// The cut joins the bundle; the next v and the lower bound. False when stopped by the poll.
-  bool solve_with_cut(Poll& poll) {
-    const bool is_new = !bundle.has(cut.members);
+  /// t_i at.x_i. False when stopped by the poll.
+  template <Rows R>
+  bool find_margins(const R& rows, const Problem& problem, std::span<const double> at, std::span<double> margins, Poll& poll) {
+    for (std::int64_t i = 0; i < problem.size(); ++i) {
+      margins[i] = problem.target[i] * rows.dot(i, at);
+      ++touched;
+      if (poll(rows.stored(i))) return false;
+    }
+    return true;
+  }
+
+  /// The plane of the contact joins the bundle; the next v and the lower bound. False when stopped by the poll.
+  template <Rows R>
+  bool solve_with_contact(const R& rows, const Problem& problem, Poll& poll) {
+    if (!contact_.move(rows, problem, cut, touched, poll)) return false;
+    const bool is_new = !bundle.has(cut);
     if (is_new) bundle.add(cut);
     const double before = dual;
     dual = bundle.solve(is_new ? kPart * (primal - dual) : 0.0, v, poll);
@@ -86,6 +107,9 @@ struct PlaneMethod {
     dual = bundle.solve(0.0, v, poll);
     settled = false;
   }
+
+  Contact contact_;  // of the epoch at work
+  BestShift best_shift_;
 
  private:
   static constexpr double kPart = 0.01;  // of the gap that the reduced problem may leave

@@ -6,7 +6,7 @@
 
 Its slope grows with k at the rate |v - w|^2, and jumps by C_i |e_i| where s_i + k e_i passes through 1. The minimum is
 where the slope passes through zero. k ends at 1000: so long a step is one between points that differ by little more
-than rounding, and k multiplies that.
+than rounding, and k multiplies that. A free intercept is part of the margins, and moves along the ray.
 """
 
 from __future__ import annotations

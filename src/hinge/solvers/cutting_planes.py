@@ -19,7 +19,8 @@ class CuttingPlane(NativeSolver):
     The rows with ``y_i w.x_i < 1`` at the current w give a plane ``b - w.a`` that touches the risk
     ``R(w) = sum_i C_i max(0, 1 - y_i w.x_i)`` from below: ``a = sum C_i y_i x_i``, ``b = sum C_i`` over these rows. The
     next w minimises ``1/2 |w|^2 + max_j (b_j - w.a_j)`` over all planes so far, a small quadratic problem whose value
-    is a lower bound of the optimum.
+    is a lower bound of the optimum. With a free intercept each plane touches the risk at the best b for w, and rows on
+    the margin, one of them in part, make it balanced: ``sum C_i y_i = 0``.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class CuttingPlane(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports. Its estimates are the values, but for rounding."""
-        return Traits(comparison=1.0)
+        return Traits(intercepts=("none", "free", "penalized"), comparison=1.0)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
