@@ -191,7 +191,7 @@ def test_constant_step_that_would_turn_w_around_is_refused(factor, C) -> None:
 @pytest.mark.parametrize("solver", without(intercept="free"))
 def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
     with refused("does not support intercept='free'", "intercept='penalized'", "fit_intercept=False", "'dcd'"):
-        train(X, y, solver=solver)
+        train(X, y, solver=solver, intercept="free")
 
 
 @pytest.mark.parametrize("train", BOTH)

@@ -113,7 +113,7 @@ def test_what_the_inner_solver_supports_is_supported(solver, loss, intercept) ->
 
 def test_what_the_inner_solver_refuses_is_refused() -> None:
     with pytest.raises(ValueError, match="SGDr does not support intercept='free'"):
-        solve(X, y, solver=BestOf(SGDr(), 2))
+        solve(X, y, solver=BestOf(SGDr(), 2), intercept="free")
     with pytest.raises(ValueError, match="Pegasos does not support loss='squared_hinge'"):
         solve(X, y, solver=BestOf(Pegasos(), 2), loss="squared_hinge")
 

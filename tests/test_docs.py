@@ -81,7 +81,8 @@ def test_table_of_solvers_says_what_each_supports(name: str) -> None:
     options = ", ".join(solver.get_params())
     assert configuration == f"`{type(solver).__name__}({options})`"
     assert losses == ", ".join(solver.traits.losses)
-    assert intercepts == ", ".join(solver.traits.intercepts)
+    auto = solver.traits.treatment("auto")
+    assert intercepts == ", ".join(f"**{kind}**" if kind == auto else kind for kind in solver.traits.intercepts)
     default = "none:" if solver.traits.order is None else type(solver.traits.order).__name__.lower()
     assert order.startswith(default), f"{name}: the default order is {solver.traits.order}"
 

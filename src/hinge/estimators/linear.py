@@ -89,9 +89,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     solver : str or configuration, default="auto"
         "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "ocas", "pegasos", "sgd-s", ...), or a
         configuration such as ``Pegasos(k=100)``; its options can be searched as ``solver__k``.
-    intercept : {"free", "penalized"}, default="free"
+    intercept : {"auto", "free", "penalized"}, default="auto"
         With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in
-        scikit-learn's LinearSVC.
+        scikit-learn's LinearSVC. "auto" is free if the solver supports it, otherwise penalized, the treatment of its
+        paper; ``treatment_`` says which it was.
     order : {"permutation", "blocks"}, Permutation, Blocks or None, default=None
         Row order; None is the solver's default.
     time_limit : float or None, default=None
@@ -108,6 +109,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (1 or n_classes, n_features), float64
     intercept_ : ndarray of shape (1 or n_classes,)
+    treatment_ : Intercept
+        How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
     certificate_ : Certificate, or a tuple of them in the order of `classes_`
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
@@ -157,6 +160,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     coef_: Floats
     intercept_: Floats
+    treatment_: Intercept
     dual_coef_: Floats
     certificate_: Certificate | tuple[Certificate, ...]
     history_: tuple[Record, ...] | tuple[tuple[Record, ...], ...]
@@ -179,7 +183,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         max_iter: int = 1000,
         solver: Solver | Composite | str = "auto",
-        intercept: str = "free",
+        intercept: str = "auto",
         order: Order | str | None = None,
         time_limit: float | None = None,
         store_dual: bool = False,
@@ -276,11 +280,12 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.classes_.tolist()[0]!r} (rows of zero weight do not count)."
             )
         C, loss = checks.positive("C", self.C), as_loss(self.loss)
-        intercept = Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling)
-        self._settings = (C, self.class_weight, loss, intercept)  # for verify, whatever is set later
+        kind = as_solver(self.solver).traits.treatment(self.intercept)
+        self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
+        self._settings = (C, self.class_weight, loss)  # for verify, whatever is set later
         cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
         first, *others = one_vs_rest(self.classes_, y)
-        problem = Problem.make(rows, first, cost, loss=loss, intercept=intercept)
+        problem = Problem.make(rows, first, cost, loss=loss, intercept=self.treatment_)
         return [problem, *(problem.with_target(target) for target in others)]
 
     def _options(self) -> Options:
@@ -332,12 +337,12 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         y = np.asarray(y)
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        C, class_weight, loss, intercept = self._settings
+        C, class_weight, loss = self._settings
         cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
         duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
         targets = one_vs_rest(self.classes_, y)
         return [
-            Claim(coef, float(b), a, target, cost, loss, intercept)
+            Claim(coef, float(b), a, target, cost, loss, self.treatment_)
             for coef, b, a, target in zip(self.coef_, self.intercept_, duals, targets, strict=True)
         ]
 

@@ -1,6 +1,6 @@
 """What is solved: rows, targets, costs, loss, the treatment of b, and the order in which rows are visited."""
 
-from hinge.problem.intercept import Intercept, InterceptKind
+from hinge.problem.intercept import Intercept, InterceptChoice, InterceptKind
 from hinge.problem.loss import LOSSES, Loss, as_loss
 from hinge.problem.order import Blocks, Order, Permutation, as_order
 from hinge.problem.problem import Floats, Integers, Problem
@@ -12,6 +12,7 @@ __all__ = [
     "Floats",
     "Integers",
     "Intercept",
+    "InterceptChoice",
     "InterceptKind",
     "Loss",
     "Order",

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 from hinge import checks
 
 InterceptKind: TypeAlias = Literal["none", "free", "penalized"]
+#: What a caller may ask for; what "auto" is depends on the solver: :meth:`hinge.Traits.treatment`.
+InterceptChoice: TypeAlias = Literal["auto", "none", "free", "penalized"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,10 @@ class Intercept:
 
     def __post_init__(self) -> None:
         if self.kind not in ("none", "free", "penalized"):
-            raise ValueError(f"intercept must be 'none', 'free' or 'penalized', got {self.kind!r}.")
+            raise ValueError(
+                f"intercept must be 'none', 'free' or 'penalized', or 'auto' for what the solver supports, "
+                f"got {self.kind!r}."
+            )
         checks.positive("intercept_scaling", self.scale)
 
     @classmethod
@@ -31,7 +36,8 @@ class Intercept:
         """The treatment of b that an estimator's parameters ask for."""
         if intercept not in ("free", "penalized"):
             raise ValueError(
-                f"intercept must be 'free' or 'penalized' (fit_intercept=False for none), got {intercept!r}."
+                "intercept must be 'free' or 'penalized', or in LinearSVC 'auto' (fit_intercept=False for none), "
+                f"got {intercept!r}."
             )
         return cls("none" if not fit_intercept else intercept, scaling)  # type: ignore[arg-type]
 

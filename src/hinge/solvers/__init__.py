@@ -92,7 +92,7 @@ def as_solver(solver: Any) -> Any:
         raise ValueError(
             f"Unknown solver {solver!r}: choose one of {solver_names()}, or a configuration such as Pegasos(k=100)."
         )
-    if not isinstance(solver, Composite) and not isinstance(getattr(solver, "traits", None), Traits):
+    if not isinstance(getattr(solver, "traits", None), Traits):
         raise TypeError(
             f"{type(solver).__name__} does not declare what it supports: give it an attribute `traits`, for example "
             "hinge.Traits(intercepts=('none', 'penalized'))."

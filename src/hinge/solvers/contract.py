@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Protocol, Self, TypeAlias
 
 from hinge import _core
-from hinge.problem import Floats, InterceptKind, Order, Problem
+from hinge.problem import Floats, InterceptChoice, InterceptKind, Order, Problem
 
 #: Arrays and numbers that make up a run.
 State: TypeAlias = dict[str, Any]
@@ -36,6 +36,12 @@ class Traits:
     comparison: float | None = None
     refines_tiny: bool = False
     rebuilds: bool = False
+
+    def treatment(self, intercept: InterceptChoice) -> InterceptKind:
+        """What ``intercept=`` means: "auto" is free if that is supported, otherwise the papers' way, penalized."""
+        if intercept != "auto":
+            return intercept
+        return "free" if "free" in self.intercepts else "penalized"
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,11 @@ class Solver(Protocol):
 
 class Composite(ABC):
     """A solver that consists of several runs of the loop, with a solver of its own in each."""
+
+    @property
+    @abstractmethod
+    def traits(self) -> Traits:
+        """What all of these support."""
 
     @abstractmethod
     def train(self, problem: Problem, options: Any, train: Callable[[Problem, Solver, Any], Any]) -> Any:

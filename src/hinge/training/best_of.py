@@ -12,7 +12,7 @@ import numpy as np
 from hinge import checks
 from hinge.certificate import Certificate
 from hinge.problem import Problem
-from hinge.solvers import Composite, Configuration, Pegasos, Solver
+from hinge.solvers import Composite, Configuration, Pegasos, Solver, Traits
 from hinge.training.result import Options, Outcome, Record
 
 
@@ -54,6 +54,12 @@ class BestOf(Configuration, Composite):
         if not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
         return cls(solver, max(1, math.ceil(math.log(1 / delta))), validation)
+
+    @property
+    def traits(self) -> Traits:
+        """Those of the solver that it runs."""
+        found: Traits = self.solver.traits
+        return found
 
     def train(self, problem: Problem, options: Options, train: Callable[[Problem, Solver, Any], Any]) -> Outcome:
         """Run the loop `runs` times and keep the best."""

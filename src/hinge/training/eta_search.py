@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from hinge import checks
-from hinge.problem import InterceptKind, Order
+from hinge.problem import InterceptChoice, Order
 from hinge.solvers import Zhang
 from hinge.training.solve import solve
 
@@ -48,7 +48,7 @@ def search_eta(
     solver: Zhang = _ZHANG,
     etas: Iterable[float] | None = None,
     epochs: int = 5,
-    intercept: InterceptKind = "none",
+    intercept: InterceptChoice = "none",
     intercept_scaling: float = 1.0,
     sample_weight: Any = None,
     order: Order | str | None = None,

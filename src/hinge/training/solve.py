@@ -16,7 +16,7 @@ from hinge.certificate import Certificate, Claim
 from hinge.problem import (
     Floats,
     Intercept,
-    InterceptKind,
+    InterceptChoice,
     Loss,
     Order,
     Problem,
@@ -53,6 +53,9 @@ class Solution:
         Passes over the rows.
     classes : ndarray of shape (2,)
         Labels; the second is the positive one.
+    C, loss : as in the call
+    treatment : Intercept
+        How b was treated: ``treatment.kind`` is "free", "penalized" or "none".
     state : dict or None
         Everything needed to go on: pass it to ``solve(..., state=...)``. Arrays and numbers only, so that it can be
         saved with ``numpy.savez``. None if the solver cannot be resumed.
@@ -88,7 +91,7 @@ def solve(
     solver: Solver | Composite | str = "auto",
     tol: float = 1e-3,
     max_iter: int = 1000,
-    intercept: InterceptKind = "free",
+    intercept: InterceptChoice = "auto",
     intercept_scaling: float = 1.0,
     sample_weight: Any = None,
     order: Order | str | None = None,
@@ -122,8 +125,10 @@ def solve(
         Relative duality gap to reach. Problems of up to 1000 rows are solved as exactly as float64 allows.
     max_iter : int, default=1000
         Largest number of passes over the rows.
-    intercept : {"free", "penalized", "none"}, default="free"
-        Unpenalised b; b as the weight of a constant feature `intercept_scaling`; b = 0.
+    intercept : {"auto", "free", "penalized", "none"}, default="auto"
+        "free": unpenalised b, the classic SVM. "penalized": b as the weight of a constant feature `intercept_scaling`.
+        "none": b = 0. "auto": free if the solver supports it, otherwise penalized, the treatment of its paper;
+        ``Solution.treatment`` says which it was.
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     sample_weight : array of shape (n_samples,), default=None
@@ -197,7 +202,7 @@ def solve(
             np.where(y == classes[1], 1.0, -1.0),
             checks.costs(C, weight),
             loss=as_loss(loss),
-            intercept=Intercept(intercept, intercept_scaling),
+            intercept=Intercept(configuration.traits.treatment(intercept), intercept_scaling),
         )
         with Signals() as signals:
             if seconds is not None:
