@@ -18,23 +18,25 @@ from hinge.reference.mpu import MOST_COUNTS, counts_due
 from hinge.reference.problem import Problem as TwinProblem
 from hinge.reference.rows import Rows
 from hinge.solvers.mpu import _first_counts
+from hinge.solvers.native import kappa_of
 
 
 def mpu_pair(case: Case, N: int, order: tuple[int, int] = (0, 1)) -> tuple[_core.Mpu, core.Mpu]:
     """With any number of counts, which the configuration would choose."""
     problem, slow_problem = case.make()
-    native = _core.Mpu(problem.native, N, _core.Order(*order), _core.Rng([5]))
-    return native, core.Mpu(slow_problem, N, core.Order(*order), core.Rng([5]))
+    kappa = kappa_of(problem)
+    native = _core.Mpu(problem.native, N, kappa, _core.Order(*order), _core.Rng([5]))
+    return native, core.Mpu(slow_problem, N, kappa, core.Order(*order), core.Rng([5]))
 
 
 @pytest.mark.parametrize("N", [1, 16, 2**14, 2**52])
-@pytest.mark.parametrize("case", cases("none", "penalized"), ids=describe)
+@pytest.mark.parametrize("case", [*cases("none", "penalized"), *cases("free")], ids=describe)
 def test_native_mpu_equals_the_twin(case: Case, N: int) -> None:
     assert_same_run(*mpu_pair(case, N, BLOCKS.layout), [1, 3, 7, 15])
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("intercept", ["none", "penalized"])
+@pytest.mark.parametrize("intercept", ["none", "penalized", "free"])
 def test_native_mpu_equals_the_twin_to_the_end(intercept: InterceptKind, C: float) -> None:
     """Rows leave and come back, by themselves and when the caller's check on all rows says so; the step shrinks."""
     layout: Any = "csr" if intercept == "none" else "dense"
@@ -93,7 +95,7 @@ class Fixed(core.Mpu):
 def test_each_epoch_at_one_step_raises_its_function_until_no_row_moves(C: float, weights: bool, N: int) -> None:
     """Then the gap is at most sum_k a_k h_k q_k."""
     _, problem = Case(C=C, weights=weights, m=40).make()
-    run = Fixed(problem, N, core.Order(), core.Rng([1]))
+    run = Fixed(problem, N, 0.0, core.Order(), core.Rng([1]))
     before = run.raised()
     for _ in range(2000):
         rests = run.rests()
@@ -115,7 +117,7 @@ def test_each_epoch_at_one_step_raises_its_function_until_no_row_moves(C: float,
 @pytest.mark.parametrize("delta", [0.5, 0.1])
 def test_delta_bounds_the_gap_before_the_run(delta: float) -> None:
     native, problem = Case(C=0.3, weights=True).make()
-    run = Fixed(problem, _first_counts(native, delta / (2.0 + delta)), core.Order(), core.Rng([1]))
+    run = Fixed(problem, _first_counts(native, delta / (2.0 + delta)), 0.0, core.Order(), core.Rng([1]))
     while not run.rests():
         pass
     assert 0.0 < run.gap <= delta * run.dual
@@ -123,7 +125,7 @@ def test_delta_bounds_the_gap_before_the_run(delta: float) -> None:
 
 def test_a_row_with_margin_exactly_1_learns_and_unlearning_is_reached() -> None:
     X = np.array([[1.0], [0.5], [3.0]])
-    run = core.Mpu(TwinProblem(Rows.dense(X), [1, 1, 1], [1.0, 1.0, 1.0]), 1, core.Order(), core.Rng([2]))
+    run = core.Mpu(TwinProblem(Rows.dense(X), [1, 1, 1], [1.0, 1.0, 1.0]), 1, 0.0, core.Order(), core.Rng([2]))
     run.counts[0], run.w[0] = 1, 1.0  # margins 1, 0.5 and 3
     assert counts_due(1, 1, 0.0, 1.0) == 0, "at the cap"
     assert counts_due(0, 1, 0.0, 1.0) == 1, "margin 1 is an error"
@@ -179,7 +181,7 @@ def test_mpu_and_dcd_certify_the_same_optimum(C: float, delta: float | None) -> 
     X = rng.normal(size=(1500, 5))
     X[7] = 0.0
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=1500) > 0, 1, -1)
-    kinds: tuple[InterceptKind, ...] = ("none", "penalized")
+    kinds: tuple[InterceptKind, ...] = ("none", "penalized", "free")
     for intercept in kinds:
         options: dict[str, Any] = {"C": C, "intercept": intercept, "tol": 1e-4, "max_iter": 20_000}
         found, expected = solve(X, y, solver=MPU(delta=delta), **options), solve(X, y, solver="dcd", **options)

@@ -356,19 +356,20 @@ def test_native_dcd_equals_the_twin_to_stagnation(intercept: InterceptKind, C: f
     assert min(n_active) < max(n_active) or loss == "squared_hinge", "nothing was shrunk: the test shows nothing"
 
 
-def test_intercept_jumps_to_where_a_row_wants_to_move_as_in_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [core.Dcd, core.Mpu])
+def test_intercept_jumps_to_where_a_row_wants_to_move_as_in_the_twin(kind: Any, monkeypatch: Any) -> None:
     """Tiny rows, and all multipliers at a bound: b alone decides, and steps of kappa times the residue would crawl."""
     jumps = []
-    update = core.Dcd._update_multiplier
+    follow = kind.follow
 
-    def watched(run: core.Dcd, jump: float) -> None:
-        jumps.append(0.0 < jump < np.inf)
-        update(run, jump)
+    def watched(run: Any, jump: Any) -> None:
+        jumps.append(jump is not None and run.residue != 0.0 and any(0.0 < way < np.inf for way in jump.way.values()))
+        follow(run, jump)
 
-    monkeypatch.setattr(core.Dcd, "_update_multiplier", watched)
+    monkeypatch.setattr(kind, "follow", watched)
     for seed in range(4):
         case = Case(scale=1e-3, intercept="free", C=1e-4, m=130, d=3, seed=seed)
-        assert_same_run(*dcd_pair(case, False, False), [15])
+        assert_same_run(*(dcd_pair(case, False, False) if kind is core.Dcd else pair("mpu", case)), [15])
     assert any(jumps), "b never jumped: the test shows nothing"
 
 

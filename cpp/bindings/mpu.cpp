@@ -5,8 +5,8 @@
 namespace hinge::python {
 
 void bind_mpu(nb::module_& m) {
-  bind_solver<Mpu, std::int64_t, Order, Rng>(m, "Mpu",
-                                             "The margin perceptron with unlearning at work: (problem, N, order, rng)");
+  bind_solver<Mpu, std::int64_t, double, Order, Rng>(
+      m, "Mpu", "The margin perceptron with unlearning at work: (problem, N, kappa, order, rng)");
 }
 
 }  // namespace hinge::python

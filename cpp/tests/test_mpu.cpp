@@ -15,7 +15,7 @@ namespace {
 std::vector<double> multipliers(const Mpu& run, const Problem& problem) {
   Point point(problem.size(), static_cast<std::int64_t>(run.w.size()) - 1);
   run.point(problem, point);
-  check(point.w == run.w && point.b == 0.0, "w is the tracked one");
+  check(point.w == run.w && point.b == (problem.free_intercept ? run.b : 0.0), "w and b are the tracked ones");
   return point.multipliers;
 }
 
@@ -26,11 +26,13 @@ void while_training(int epochs, F&& f) {
     const Toy toy(seed, {.m = seed & 8 ? 4 : 60,
                          .d = seed & 16 ? 3 : 12,
                          .rho = seed % 3 == 0 ? 1.0 : 0.0,
+                         .free_intercept = seed % 3 == 1,
                          .weighted = (seed & 32) != 0,
                          .C = seed % 5 == 0 ? 10.0 : 0.2});
     const Problem problem = toy.problem();
     const ToyCsr<double, std::int32_t> csr(toy);
-    Mpu run(problem, toy.options.d, std::int64_t{1} << (seed & 7), Order{4, 2}, make_rng(seed));
+    const double kappa = problem.free_intercept ? 0.1 : 0.0;
+    Mpu run(problem, toy.options.d, std::int64_t{1} << (seed & 7), kappa, Order{4, 2}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {
       check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
@@ -56,6 +58,9 @@ void tracked_values_are_the_values() {
     const auto expected = toy.combine(a);
     for (std::size_t j = 0; j < run.w.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
     check_close(run.dual, toy.dual_value(a), 1e-9, "dual = D(a)");
+    double residue = 0.0;
+    for (std::size_t k = 0; k < a.size(); ++k) residue += a[k] * toy.target[k];
+    check(std::abs(run.residue - residue) <= 1e-10 * (1.0 + problem.total_cost), "residue = sum a_k t_k");
   });
 }
 
@@ -81,7 +86,7 @@ void zero_rows() {
   const Toy toy(1, {.m = 10, .d = 3, .density = 0.0});
   const Problem problem = toy.problem();
   const ToyCsr<float, std::int32_t> csr(toy);
-  Mpu run(problem, 3, 16, Order{}, make_rng(1));
+  Mpu run(problem, 3, 16, 0.0, Order{}, make_rng(1));
   Poll poll = never();
   for (int epoch = 0; epoch < 100; ++epoch) run.run_epoch(csr.rows(), problem, poll);
   check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros have multiplier C");
@@ -91,7 +96,7 @@ void garbage_is_no_trouble() {
   for (const double garbage : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e300}) {
     const Toy toy(3, {.m = 30, .d = 4});
     const Problem problem = toy.problem();
-    Mpu run(problem, 4, 2, Order{}, make_rng(3));
+    Mpu run(problem, 4, 2, 0.0, Order{}, make_rng(3));
     Poll poll = never();
     run.w.assign(run.w.size(), garbage);
     run.width = run.gap = run.active.full_gap = garbage;

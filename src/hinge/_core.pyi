@@ -239,10 +239,10 @@ class Dcd:
 
 class Mpu:
     """
-    The margin perceptron with unlearning at work: (problem, N, order, rng)
+    The margin perceptron with unlearning at work: (problem, N, kappa, order, rng)
     """
 
-    def __init__(self, arg0: Problem, arg1: int, arg2: Order, arg3: Rng, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, arg2: float, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""

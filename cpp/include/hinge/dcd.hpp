@@ -14,10 +14,7 @@
 // active set. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the caller's
 // check on all rows disagrees (`rebuild`).
 //
-// Free intercept: single coordinates cannot move along sum a_i t_i = 0, so the constraint is handled by the method of
-// multipliers. b is the multiplier; the penalty kappa/2 (sum a_i t_i)^2 acts like a constant feature sqrt(kappa):
-// q_i grows by kappa, and b moves by kappa (change of a_i) t_i at each step, and by up to kappa sum a_i t_i after each
-// epoch.
+// Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
 // Polish: now and then all free multipliers move at once (face.hpp).
 //
@@ -36,6 +33,7 @@
 
 #include "hinge/epoch.hpp"
 #include "hinge/face.hpp"
+#include "hinge/free_intercept.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -53,8 +51,6 @@ struct Dcd : DualIterate {
   bool shrinking;
   bool polish;
 
-  double last_residue = 0.0;  // after the epoch before
-  double rate = 1.0;          // of the multiplier b, relative to kappa
   ActiveRows active;
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
   double shrink_below = -kInfinity;  // a row at a = box leaves when its gradient is below
@@ -165,7 +161,7 @@ struct Dcd : DualIterate {
         if (projected != 0.0) {
           move(rows, problem, i, g, diagonal);
         } else if (kappa > 0.0) {
-          jump.at_bound(problem.target[i], a[i], g);
+          jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(g));
         }
       }
     };
@@ -175,8 +171,8 @@ struct Dcd : DualIterate {
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
-    if (kappa > 0.0) update_multiplier(stuck ? jump : Jump{});
-    gap = kappa > 0.0 ? share + (1.0 + std::abs(b)) * std::abs(residue) : share;
+    follow(stuck ? jump : Jump{});
+    gap = share + cost_of_residue();
     return_rows(full, std::max(highest, -lowest));
     if (polish && !visit.empty()) climb(rows, problem, static_cast<std::int64_t>(visit.size()), stored, poll);
     return true;
@@ -184,17 +180,6 @@ struct Dcd : DualIterate {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-  /// How far b would have to go up, or down, until the first row at a bound wants to leave it.
-  struct Jump {
-    double up = kInfinity;
-    double down = kInfinity;
-
-    void at_bound(double target, double a, double g) {
-      double& way = (a == 0.0) == (target > 0.0) ? down : up;
-      way = std::min(way, std::abs(g));
-    }
-  };
 
   bool leaves(std::int64_t i, double g, double box) const {
     return (a[i] == 0.0 && g > shrink_above) || (a[i] == box && g < shrink_below);
@@ -210,19 +195,8 @@ struct Dcd : DualIterate {
     if (change == 0.0) return;
     rows.add(i, change * target, w);
     dual -= change * (g - target * b + 0.5 * change * (rows.squared_norm(i) + diagonal));
-    b += kappa * change * target;
-    residue += change * target;
+    moved(change * target);
     a[i] = next;
-  }
-
-  /// b follows the residue. A residue that changes its sign tells of a multiplier that overshoots: smaller steps until it
-  /// settles. Where no row wants to move at this b, nothing would change until b has come to where one does: it goes there first.
-  void update_multiplier(const Jump& jump) {
-    rate = residue * last_residue < 0.0 ? 0.5 * rate : std::min(1.0, 1.5 * rate);
-    if (residue > 0.0 && jump.up < kInfinity) b += jump.up;
-    if (residue < 0.0 && jump.down < kInfinity) b -= jump.down;
-    b += rate * kappa * residue;
-    last_residue = residue;
   }
 
   /// All rows come back when the active ones are settled, or when b has moved by half the largest violation among them:

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "hinge/cholesky.hpp"
+#include "hinge/free_intercept.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
@@ -35,14 +36,11 @@
 namespace hinge {
 
 /// Where a dual method is: multipliers inside the box, and what follows from them.
-struct DualIterate {
+struct DualIterate : FreeIntercept {
   std::vector<double> a;
   std::vector<double> w;  // sum a_i t_i x_i
-  double b = 0.0;
-  double residue = 0.0;  // sum a_i t_i
-  double dual = 0.0;     // D(a)
-  double kappa = 0.0;    // penalty of the residue; 0 without a free intercept
-  double summit = 0.0;   // the largest D reached at the maximum of a face with residue 0
+  double dual = 0.0;      // D(a)
+  double summit = 0.0;    // the largest D reached at the maximum of a face with residue 0
 };
 
 class Face {

@@ -4,7 +4,7 @@
 // Panagiotakopoulos & Tsampouka, "The Margin Perceptron with Unlearning" (ICML 2010).
 //
 // Multipliers are multiples of a step: a_k = h_k I_k with integer counts 0 <= I_k <= N and h_k = C_k / N, N a power of two
-// (so that h_k I_k = C_k exactly at I_k = N). With q_k = |x_k|^2 and p = t_k w.x_k, a visit of row k
+// (so that h_k I_k = C_k exactly at I_k = N). With q_k = |x_k|^2 and p = t_k (w.x_k + b), a visit of row k
 //
 //   learns     if p <= 1 and I_k < N:          counts until p > 1              (a margin of exactly 1 counts as an error)
 //   unlearns   if p > 1 + h_k q_k and I_k > 0: counts until p <= 1 + h_k q_k
@@ -26,8 +26,12 @@
 // in the epoch before were on average, leaves. All rows come back when the active ones are settled (state.hpp), when as many
 // rows as two full epochs have were read, or when none moves; and whenever the caller's check on all rows disagrees.
 //
-// Outputs: the multipliers, w = w(a) up to rounding, and an estimate of the gap as in dcd.hpp. No intercept, or a penalised
-// one through the rows.
+// Free intercept: the method of multipliers (free_intercept.hpp). q_k grows by kappa, so that h_k q_k is what one count moves p by,
+// b included. All of the above then holds between two epochs, of the problem with a constant feature sqrt(kappa) and this b; and
+// all rows come back when b has moved by half the mean |p - 1| of the rows that moved, since rows left out cannot answer it.
+//
+// Outputs: the multipliers, w = w(a) up to rounding, and an estimate of the gap as in dcd.hpp. No intercept, a penalised one
+// through the rows, or a free one.
 
 #include <algorithm>
 #include <bit>
@@ -39,6 +43,7 @@
 #include <vector>
 
 #include "hinge/epoch.hpp"
+#include "hinge/free_intercept.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -50,7 +55,7 @@
 
 namespace hinge {
 
-struct Mpu {
+struct Mpu : FreeIntercept {
   Order order;
   Rng rng;
 
@@ -61,16 +66,18 @@ struct Mpu {
   double width = kInfinity;  // a row at a bound leaves when its margin is farther from 1
   double gap = kInfinity;    // estimate of the last epoch
   std::int64_t reduced = 0;  // rows read since the last epoch over all rows
+  double full_b = 0.0;       // b after the last epoch over all rows
   double dual = 0.0;         // D(a), tracked
   std::int64_t touched = 0;  // rows read
 
-  Mpu(const Problem& problem, std::int64_t n_features, std::int64_t n_counts, Order row_order, Rng random)
+  Mpu(const Problem& problem, std::int64_t n_features, std::int64_t n_counts, double penalty, Order row_order, Rng random)
       : order(row_order),
         rng(random),
         N(n_counts),
         counts(static_cast<std::size_t>(problem.size())),
         w(static_cast<std::size_t>(n_features) + 1),
         active(problem.size()) {
+    kappa = penalty;
     check_counts();
   }
 
@@ -80,11 +87,16 @@ struct Mpu {
     field("N", N);
     field("counts", counts);
     field("w", w);
+    field("b", b);
+    field("residue", residue);
+    field("last_residue", last_residue);
+    field("rate", rate);
     field("active", active);
     field("width", width);
     field("gap", gap);
     field("full_gap", active.full_gap);
     field("reduced", reduced);
+    field("full_b", full_b);
     field("dual", dual);
     field("rng", rng);
   }
@@ -96,6 +108,7 @@ struct Mpu {
 
   void point(const Problem& problem, Point& out) const {
     out.w = w;
+    out.b = problem.free_intercept ? b : 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) out.multipliers[k] = multiplier(problem, k);
   }
 
@@ -106,15 +119,19 @@ struct Mpu {
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<double> sum(w.size());  // beside w, which stays as it is when the poll stops the work
+    double balance = 0.0;
     double total = 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) {
       if (counts[k] == 0) continue;
       const double a = multiplier(problem, k);
       rows.add(k, a * problem.target[k], sum);
+      balance += a * problem.target[k];
       total += a;
       if (poll(rows.stored(k))) return;
     }
     w = std::move(sum);
+    residue = balance;
+    if (!problem.free_intercept) b = 0.0;
     dual = total - 0.5 * squared_norm(w);
     activate_all();
   }
@@ -128,28 +145,32 @@ struct Mpu {
     double share = 0.0;      // of the gap
     double allowed = 0.0;    // what the step may leave of it
     double violation = 0.0;  // |p - 1|, summed over the rows that moved
-    std::int64_t moved = 0;
+    std::int64_t n_moved = 0;
+    Jump jump;
     const auto visit_row = [&](std::int64_t k) __attribute__((always_inline)) {
-      const double g = problem.target[k] * rows.dot(k, w) - 1.0;
+      const double g = problem.target[k] * (rows.dot(k, w) + b) - 1.0;
       const double a = multiplier(problem, k);
-      const double zone = step(problem, k) * rows.squared_norm(k);
+      const double zone = step(problem, k) * (rows.squared_norm(k) + kappa);
       share += problem.loss.gap_share(a, g, problem.cost[k]);
       allowed += a * zone;
       ++touched;
       if (const std::int64_t due = counts_due(k, g, zone); due != 0) {
         move(rows, problem, k, g, due);
         violation += std::abs(g);
-        ++moved;
-      } else if ((counts[k] == 0 && g > width) || (counts[k] == N && -g > width)) {
-        leaving.push_back(k);
+        ++n_moved;
+      } else {
+        if ((counts[k] == 0 && g > width) || (counts[k] == N && -g > width)) leaving.push_back(k);
+        if (kappa > 0.0 && counts[k] < N) jump.add(-problem.target[k], g);        // it learns when p falls to 1
+        if (kappa > 0.0 && counts[k] > 0) jump.add(problem.target[k], zone - g);  // and unlearns beyond the zone
       }
     };
     if (!each_row(rows, visit, poll, visit_row, counts, problem.target, problem.cost)) return false;
     const bool full = active.full();
     active.remove(leaving);
-    width = moved > 0 ? violation / static_cast<double>(moved) : 0.0;
-    gap = share;
-    return_rows(full, static_cast<std::int64_t>(visit.size()), moved);
+    width = n_moved > 0 ? violation / static_cast<double>(n_moved) : 0.0;
+    follow(n_moved == 0 ? jump : Jump{});
+    gap = share + cost_of_residue();
+    return_rows(full, static_cast<std::int64_t>(visit.size()), n_moved);
     if (share <= allowed) refine();
     return true;
   }
@@ -184,9 +205,11 @@ struct Mpu {
 
   template <Rows R>
   void move(const R& rows, const Problem& problem, std::int64_t k, double g, std::int64_t due) {
+    const double target = problem.target[k];
     const double change = step(problem, k) * static_cast<double>(due);
-    rows.add(k, change * problem.target[k], w);
-    dual -= change * (g + 0.5 * change * rows.squared_norm(k));
+    rows.add(k, change * target, w);
+    dual -= change * (g - target * b + 0.5 * change * rows.squared_norm(k));
+    moved(change * target);
     counts[k] += due;
   }
 
@@ -195,14 +218,17 @@ struct Mpu {
     width = kInfinity;
   }
 
-  void return_rows(bool full, std::int64_t n_visited, std::int64_t moved) {
+  void return_rows(bool full, std::int64_t n_visited, std::int64_t n_moved) {
     if (full) {
       active.full_gap = gap;
+      full_b = b;
       reduced = 0;
       return;
     }
     reduced += n_visited;
-    if (moved == 0 || active.settled(gap) || reduced >= 2 * static_cast<std::int64_t>(counts.size())) activate_all();
+    if (n_moved == 0 || std::abs(b - full_b) > 0.5 * width || active.settled(gap) ||
+        reduced >= 2 * static_cast<std::int64_t>(counts.size()))
+      activate_all();
   }
 
   /// Half the step, the same multipliers.

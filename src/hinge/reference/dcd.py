@@ -11,12 +11,7 @@ q_i = |x_i|^2 + diagonal_i.
 Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch is left out for
 a while.
 
-Free intercept: single coordinates cannot move along sum a_i t_i = 0, so the constraint is handled by the method of
-multipliers. b is the multiplier; the penalty kappa/2 (sum a_i t_i)^2 acts like a constant feature sqrt(kappa): q_i
-grows by kappa, and b moves by kappa (change of a_i) t_i at each step. After each epoch it moves by
-rate kappa sum a_i t_i. The rate is 1 at first; it halves when the sum has changed its sign, which tells of a multiplier
-that overshoots, and grows by half, up to 1, when it has not. Where no row wants to move at this b, nothing would change
-until b has come to where one does: it goes there first.
+Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
 Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 """
@@ -27,6 +22,7 @@ import math
 
 from hinge.reference import face
 from hinge.reference.algorithm import ActiveRows, Point
+from hinge.reference.free_intercept import Jump
 from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
@@ -53,8 +49,6 @@ class Dcd(face.DualIterate):
         self.polish = polish
         self.order = order
         self.rng = rng
-        self.rate = 1.0  # of the multiplier b, relative to kappa
-        self.last_residue = 0.0  # after the epoch before
         self.at_work = ActiveRows(problem.m)
         self.shrink_above = math.inf  # a row at a = 0 leaves when its gradient is above
         self.shrink_below = -math.inf  # a row at a = box leaves when its gradient is below
@@ -74,7 +68,7 @@ class Dcd(face.DualIterate):
         leaving = set()
         highest, lowest = -math.inf, math.inf  # of the projected gradients
         share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
-        jump = {-1.0: math.inf, 1.0: math.inf}  # how far b may go down, or up, until a row at a bound wants to leave it
+        jump = Jump()
         for i in self.each(visit):
             a, box = float(self.a[i]), self.problem.box(i)
             g = target[i] * (rows.dot(i, self.w) + self.b) - 1.0 + loss.diagonal(cost[i]) * a
@@ -87,16 +81,13 @@ class Dcd(face.DualIterate):
             if projected != 0.0:
                 self._move(i, g)
             else:
-                way = -target[i] if a == 0.0 else target[i]
-                jump[way] = min(jump[way], abs(g))
+                jump.add(-target[i] if a == 0.0 else target[i], abs(g))
         full = self.at_work.full
         self.at_work.remove(leaving)
         self.shrink_above = highest if highest > 0.0 else math.inf
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
-        if self.kappa > 0.0:
-            stuck = highest <= 0.0 <= lowest
-            self._update_multiplier(jump[math.copysign(1.0, self.residue)] if stuck and self.residue != 0.0 else 0.0)
-        self.gap = share + (1.0 + abs(self.b)) * abs(self.residue) if self.kappa > 0.0 else share
+        self.follow(jump if highest <= 0.0 <= lowest else None)
+        self.gap = share + self.cost_of_residue()
         self._return_rows(full, max(highest, -lowest))
         if self.polish and visit:
             self._climb(visit)
@@ -112,17 +103,8 @@ class Dcd(face.DualIterate):
             return
         rows.add(i, change * target, self.w)
         self.dual -= change * (g - target * self.b + 0.5 * change * (rows.squared_norm(i) + diagonal))
-        self.b += self.kappa * change * target
-        self.residue += change * target
+        self.moved(change * target)
         self.a[i] = following
-
-    def _update_multiplier(self, jump: float) -> None:
-        """b follows the residue; where no row wants to move at this b, it goes first to where one does."""
-        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
-        if 0.0 < jump < math.inf:
-            self.b += math.copysign(jump, self.residue)
-        self.b += self.rate * self.kappa * self.residue
-        self.last_residue = self.residue
 
     def _return_rows(self, full: bool, violation: float) -> None:
         """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""

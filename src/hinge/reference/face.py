@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from hinge.reference.algorithm import Algorithm
+from hinge.reference.free_intercept import FreeIntercept
 from hinge.reference.problem import Problem
 from hinge.reference.sums import Floats, squared_norm
 
@@ -41,17 +41,14 @@ RIDGE = 1e-13  # for each free row, relative to the largest entry of K
 AT_BOUND = 1e-14  # of C: what rounding leaves of a multiplier that met its bound is no free multiplier
 
 
-class DualIterate(Algorithm):
+class DualIterate(FreeIntercept):
     """Where a dual method is: multipliers inside the box, and what follows from them."""
 
     def __init__(self, problem: Problem, kappa: float) -> None:
-        super().__init__(problem)
+        super().__init__(problem, kappa)
         self.a: Floats = np.zeros(problem.m)
         self.w: Floats = np.zeros(problem.n_features + 1)  # sum a_i t_i x_i
-        self.b = 0.0
-        self.residue = 0.0  # sum a_i t_i
         self.dual = 0.0  # D(a)
-        self.kappa = kappa  # penalty of the residue; 0 without a free intercept
         self.summit = 0.0  # the largest D reached at the maximum of a face with residue 0
 
     def is_free(self, i: int) -> bool:

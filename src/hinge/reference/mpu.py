@@ -1,8 +1,8 @@
 """Margin perceptron with unlearning.
 
 Panagiotakopoulos & Tsampouka, "The Margin Perceptron with Unlearning" (ICML 2010). Multipliers are multiples of a step,
-a_k = h_k I_k with integer counts 0 <= I_k <= N and h_k = C_k / N. With q_k = |x_k|^2 and p = t_k w.x_k, a visit of row
-k::
+a_k = h_k I_k with integer counts 0 <= I_k <= N and h_k = C_k / N. With q_k = |x_k|^2 and p = t_k (w.x_k + b), a visit
+of row k::
 
     learns     if p <= 1 and I_k < N:           counts until p > 1
     unlearns   if p > 1 + h_k q_k and I_k > 0:  counts until p <= 1 + h_k q_k
@@ -13,6 +13,9 @@ multipliers stay, whenever the gap of an epoch is within that.
 
 A row at a bound that did not move, and whose margin is farther from 1 than those of the rows that moved in the epoch
 before were on average, is left out for a while.
+
+Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_k grows by kappa, so that h_k q_k is what
+one count moves p by, b included.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ import math
 
 import numpy as np
 
-from hinge.reference.algorithm import ActiveRows, Algorithm, Point, inside
+from hinge.reference.algorithm import ActiveRows, Point, inside
+from hinge.reference.free_intercept import FreeIntercept, Jump
 from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
@@ -30,13 +34,16 @@ from hinge.reference.sums import Floats, squared_norm
 MOST_COUNTS = 2**52  # all counts are exact in float64
 
 
-class Mpu(Algorithm):
-    """One epoch visits the active rows once. N is a power of two."""
+class Mpu(FreeIntercept):
+    """One epoch visits the active rows once. N is a power of two. kappa = 0 unless the intercept is free."""
 
-    fields = ("N", "counts", "w", *inside("at_work", ActiveRows.fields), "width", "gap", "reduced", "dual", "rng")
+    fields = (
+        *("N", "counts", "w", "b", "residue", "last_residue", "rate", *inside("at_work", ActiveRows.fields)),
+        *("width", "gap", "reduced", "full_b", "dual", "rng"),
+    )
 
-    def __init__(self, problem: Problem, N: int, order: Order, rng: Rng) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: Problem, N: int, kappa: float, order: Order, rng: Rng) -> None:
+        super().__init__(problem, kappa)
         self.N = N  # counts that make up C_k
         self.order = order
         self.rng = rng
@@ -46,6 +53,7 @@ class Mpu(Algorithm):
         self.width = math.inf  # a row at a bound leaves when its margin is farther from 1
         self.gap = math.inf  # estimate of the last epoch
         self.reduced = 0  # rows read since the last epoch over all rows
+        self.full_b = 0.0  # b after the last epoch over all rows
         self.dual = 0.0  # D(a), tracked
 
     def step(self, k: int) -> float:
@@ -57,7 +65,8 @@ class Mpu(Algorithm):
         return self.step(k) * int(self.counts[k])
 
     def point(self) -> Point:
-        return self.w.copy(), 0.0, np.array([self.multiplier(k) for k in range(self.problem.m)])
+        b = self.b if self.problem.free_intercept else 0.0
+        return self.w.copy(), b, np.array([self.multiplier(k) for k in range(self.problem.m)])
 
     def estimate(self) -> tuple[float, float]:
         return self.dual + self.gap, self.dual
@@ -69,41 +78,51 @@ class Mpu(Algorithm):
         share = 0.0  # P - D = sum_k gap_share_k, each term taken when its row is visited
         allowed = 0.0  # what the step may leave of it
         violation = 0.0  # |p - 1|, summed over the rows that moved
-        moved = 0
+        n_moved = 0
+        jump = Jump()
         for k in self.each(visit):
             count, a = int(self.counts[k]), self.multiplier(k)
-            g = problem.target[k] * problem.rows.dot(k, self.w) - 1.0
-            zone = self.step(k) * problem.rows.squared_norm(k)
+            g = problem.target[k] * (problem.rows.dot(k, self.w) + self.b) - 1.0
+            zone = self.step(k) * (problem.rows.squared_norm(k) + self.kappa)
             share += problem.loss.gap_share(a, g, problem.cost[k])
             allowed += a * zone
             due = counts_due(count, self.N, g, zone)
             if due != 0:
                 self._move(k, g, due)
                 violation += abs(g)
-                moved += 1
-            elif (count == 0 and g > self.width) or (count == self.N and -g > self.width):
+                n_moved += 1
+                continue
+            if (count == 0 and g > self.width) or (count == self.N and -g > self.width):
                 leaving.add(k)
+            if count < self.N:  # it learns when p falls to 1
+                jump.add(-problem.target[k], g)
+            if count > 0:  # and unlearns beyond the zone
+                jump.add(problem.target[k], zone - g)
         full = self.at_work.full
         self.at_work.remove(leaving)
-        self.width = violation / moved if moved > 0 else 0.0
-        self.gap = share
-        self._return_rows(full, len(visit), moved)
+        self.width = violation / n_moved if n_moved > 0 else 0.0
+        self.follow(jump if n_moved == 0 else None)
+        self.gap = share + self.cost_of_residue()
+        self._return_rows(full, len(visit), n_moved)
         if share <= allowed:
             self._refine()
 
     def _move(self, k: int, g: float, due: int) -> None:
-        rows, change = self.problem.rows, self.step(k) * due
-        rows.add(k, change * self.problem.target[k], self.w)
-        self.dual -= change * (g + 0.5 * change * rows.squared_norm(k))
+        rows, target, change = self.problem.rows, self.problem.target[k], self.step(k) * due
+        rows.add(k, change * target, self.w)
+        self.dual -= change * (g - target * self.b + 0.5 * change * rows.squared_norm(k))
+        self.moved(change * target)
         self.counts[k] += due
 
-    def _return_rows(self, full: bool, n_visited: int, moved: int) -> None:
-        """All rows come back when the active ones are settled, or have had as much work as two full epochs."""
+    def _return_rows(self, full: bool, n_visited: int, n_moved: int) -> None:
+        """All rows come back when the active ones are settled, when b has moved by half the mean violation, or when
+        they have had as much work as two full epochs."""
         if full:
-            self.at_work.full_gap, self.reduced = self.gap, 0
+            self.at_work.full_gap, self.reduced, self.full_b = self.gap, 0, self.b
             return
         self.reduced += n_visited
-        if moved == 0 or self.at_work.settled(self.gap) or self.reduced >= 2 * self.problem.m:
+        settled = n_moved == 0 or self.at_work.settled(self.gap) or self.reduced >= 2 * self.problem.m
+        if settled or abs(self.b - self.full_b) > 0.5 * self.width:
             self._activate_all()
 
     def _activate_all(self) -> None:
@@ -120,12 +139,15 @@ class Mpu(Algorithm):
     def make_consistent(self) -> None:
         """All rows come back, and what follows from the counts is computed anew."""
         w = np.zeros_like(self.w)
-        total = 0.0
+        residue = total = 0.0
         for k in np.flatnonzero(self.counts).tolist():
             self.problem.rows.add(k, self.multiplier(k) * self.problem.target[k], w)
+            residue += self.multiplier(k) * self.problem.target[k]
             total += self.multiplier(k)
             self.ask_poll(k)
-        self.w = w
+        self.w, self.residue = w, residue
+        if not self.problem.free_intercept:
+            self.b = 0.0
         self.dual = total - 0.5 * squared_norm(w)
         self._activate_all()
 

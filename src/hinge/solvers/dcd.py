@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from hinge.problem import Blocks, Problem
 from hinge.solvers.contract import Setup, State, Traits
-from hinge.solvers.native import NativeSolver, order_of, rng_of
+from hinge.solvers.native import NativeSolver, kappa_of, order_of, rng_of
 
 # Rows too few for it to pay to leave some out.
 _FEW = 1000
@@ -67,18 +67,7 @@ class DCD(NativeSolver):
             problem.native,
             bool(self.shrinking) and problem.m > _FEW,
             bool(self.polish),
-            _penalty(problem),
+            kappa_of(problem),
             order_of(core, setup),
             rng_of(core, setup),
         )
-
-
-def _penalty(problem: Problem) -> float:
-    """kappa of the method of multipliers: b moves by kappa times the change of sum_i a_i t_i.
-
-    A constant feature of 3 % of the rows' mean squared norm is small enough not to slow the steps down, and large
-    enough for b to follow. The second term lets b move where the rows are tiny: all multipliers together move it by 1.
-    """
-    if problem.intercept.kind != "free":
-        return 0.0
-    return 0.03 * float(problem.rows.squared_norms.mean()) + 1.0 / problem.native.total_cost

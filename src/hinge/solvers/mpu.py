@@ -11,7 +11,7 @@ import numpy as np
 from hinge import checks
 from hinge.problem import Blocks, Problem
 from hinge.solvers.contract import Setup, Traits
-from hinge.solvers.native import NativeSolver, order_of, rng_of
+from hinge.solvers.native import NativeSolver, kappa_of, order_of, rng_of
 
 # The first step may move a margin by this much.
 _FIRST_ZONE = 10.0
@@ -26,13 +26,14 @@ class MPU(NativeSolver):
     Multipliers are multiples of a step, ``a_k = I_k C_k / N`` with integer counts ``0 <= I_k <= N``. A row whose margin
     is at most 1 learns as many counts as bring it above; one whose margin is above ``1 + |x_k|^2 C_k / N`` unlearns as
     many as bring it back. N doubles whenever the gap of an epoch is within what the step may leave. Rows that seem
-    settled are left out for a while; the final check is always on all rows.
+    settled are left out for a while; the final check is always on all rows. A free intercept is the multiplier of
+    ``sum_k a_k t_k = 0`` in the method of multipliers, as in :class:`hinge.DCD`.
 
     Parameters
     ----------
     delta : float or None, default=None
-        The relative gap that the first step would leave at most, the paper's accuracy known before the run. None:
-        begin with the largest steps that are sensible, which is faster.
+        The relative gap that the first step would leave at most, the paper's accuracy known before the run (roughly,
+        with a free intercept). None: begin with the largest steps that are sensible, which is faster.
 
     References
     ----------
@@ -57,13 +58,13 @@ class MPU(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports."""
-        return Traits(order=Blocks(), rebuilds=True)
+        return Traits(intercepts=("none", "free", "penalized"), order=Blocks(), rebuilds=True)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
         zone = _FIRST_ZONE if self.delta is None else self.delta / (2.0 + self.delta)
         counts = _first_counts(problem, zone)
-        return core.Mpu(problem.native, counts, order_of(core, setup), rng_of(core, setup))
+        return core.Mpu(problem.native, counts, kappa_of(problem), order_of(core, setup), rng_of(core, setup))
 
 
 def _first_counts(problem: Problem, zone: float) -> int:
@@ -72,5 +73,5 @@ def _first_counts(problem: Problem, zone: float) -> int:
     At least 2: with one count, every multiplier would be 0 or C_k.
     """
     with np.errstate(over="ignore"):
-        wanted = float(np.max(problem.cost * problem.rows.squared_norms) / zone)
+        wanted = float(np.max(problem.cost * (problem.rows.squared_norms + kappa_of(problem))) / zone)
     return 1 << math.ceil(math.log2(min(max(wanted, 2.0), _MOST_COUNTS)))
