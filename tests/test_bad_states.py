@@ -213,7 +213,7 @@ BAD_REFITS: dict[str, Callable[[LinearSVC], Any]] = {
     "nan, fewer features": lambda model: model.fit(np.full((60, 3), np.nan), y),
     "other labels, overflow": lambda model: model.fit(X[:, :2] * 1e200, np.arange(60) % 4),
     "weights": lambda model: model.fit(X[:, :4], y, sample_weight=-np.ones(60)),
-    "unsupported intercept": lambda model: model.set_params(solver="sgd-s").fit(X[:, :2], np.arange(60) % 3),
+    "unsupported intercept": lambda model: model.set_params(solver="sgd-s", intercept="free").fit(X[:, :2], y),
     "k too large": lambda model: model.set_params(solver=Pegasos(k=99)).fit(X[:, :2], np.arange(60) % 3),
     "class weight": lambda model: model.set_params(class_weight={9: 1.0}).fit(X, np.arange(60) % 3),
 }

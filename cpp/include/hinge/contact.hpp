@@ -9,8 +9,8 @@
 // d = t_i (1 - margin_i), where row i comes to the margin. The minimum is where it passes through zero (jumps.hpp).
 //
 // Rows with s_i > 0 belong to the plane, rows with s_i < 0 do not, and those with s_i = 0 may, with any share of their cost:
-// enough of them, ascending, that the plane is balanced (planes.hpp). The sum of the losses of such a plane, sum_i a_i s_i with
-// 0 <= a_i <= C_i, is the risk at w, and at no other point above it.
+// enough of them, ascending, that the plane is balanced (planes.hpp). With a_i what row i counts for, sum_i a_i s_i is then the
+// risk at w, and nowhere above the risk.
 //
 // Without a free intercept d = 0, and rows with s_i = 0 do not belong to the plane.
 
@@ -153,8 +153,10 @@ struct Contact {
  private:
   /// Where no balance was reached, because of rounding or because the set was made for other costs, rows leave.
   void take(Balance& balance) {
-    const std::vector<std::uint64_t> members(rows);
-    if (!balance.done()) for_each_row(members, [&](std::int64_t i) { balance.flip(i); });
+    if (!balance.done()) {
+      const std::vector<std::uint64_t> members(rows);
+      for_each_row(members, [&](std::int64_t i) { balance.flip(i); });
+    }
     part = balance.part;
     offset = balance.offset;
   }

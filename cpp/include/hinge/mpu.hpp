@@ -226,9 +226,8 @@ struct Mpu : FreeIntercept {
       return;
     }
     reduced += n_visited;
-    if (n_moved == 0 || std::abs(b - full_b) > 0.5 * width || active.settled(gap) ||
-        reduced >= 2 * static_cast<std::int64_t>(counts.size()))
-      activate_all();
+    const bool enough = reduced >= 2 * static_cast<std::int64_t>(counts.size());
+    if (n_moved == 0 || enough || active.settled(gap) || std::abs(b - full_b) > 0.5 * width) activate_all();
   }
 
   /// Half the step, the same multipliers.
