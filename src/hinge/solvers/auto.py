@@ -18,6 +18,8 @@ _CHEAP = 45.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
+# The first solver gets at most this share of the epochs.
+_SHARE = 0.2
 # From a gap like this on, newton can begin with narrow zones.
 _NEAR = 0.02
 
@@ -114,6 +116,7 @@ class AutoRun(Run):
         self._problem = problem
         self._setup = setup
         self._newton = newton_passes(problem)
+        self._epochs = 0
         self._read = 0.0  # passes so far
         self._progress = _Progress()
         self._at = -1
@@ -135,6 +138,7 @@ class AutoRun(Run):
             if self._at == 0 and self._crawls():
                 self._hand_over()
             read = self._run.advance(1)
+            self._epochs += 1
             touched += read
             self._read += read / self._problem.m
             if self._setup.poll.stopped:
@@ -143,10 +147,12 @@ class AutoRun(Run):
         return touched
 
     def _crawls(self) -> bool:
+        """Whether newton would be there earlier, or the epochs might not suffice."""
+        if self._epochs >= _SHARE * self._setup.max_iter:
+            return True
         if self._read < _FIRST_LOOK:
             return False
-        still = _RANDOM * self._progress.needed(self._setup.tol)
-        return still > self._newton
+        return _RANDOM * self._progress.needed(self._setup.tol) > self._newton
 
     def _hand_over(self) -> None:
         point = self._run.point()
@@ -164,17 +170,18 @@ class AutoRun(Run):
         self._run.rejected()
 
     def save(self) -> State:
-        own = {"auto_at": self._at, "auto_read": self._read, **self._progress.save()}
+        own = {"auto_at": self._at, "auto_epochs": self._epochs, "auto_read": self._read, **self._progress.save()}
         return {**own, **(self._run.save() or {})}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
-            at, read, progress = int(state["auto_at"]), float(state["auto_read"]), _Progress.restored(state)
+            at, epochs, read = int(state["auto_at"]), int(state["auto_epochs"]), float(state["auto_read"])
+            progress = _Progress.restored(state)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"The saved state does not fit this problem and Auto: {error}.") from error
-        if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf:
+        if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf or epochs < 0:
             raise ValueError("The saved state does not fit this problem and Auto: it names no solver.")
         self._take(at)
         self._run.restore(state, same_problem=same_problem)
         if same_problem:
-            self._read, self._progress = read, progress
+            self._epochs, self._read, self._progress = epochs, read, progress

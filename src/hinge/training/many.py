@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from hinge.problem import Problem
 from hinge.solvers import Composite, Solver, State
 from hinge.training.loop import train
 from hinge.training.result import Options, Outcome
+
+# Seconds within which a thread that was started begins.
+_START = 0.2
 
 
 def train_all(
@@ -88,11 +92,19 @@ class _Pool:
             self._wait(threads)
         except BaseException:  # no thread is left behind
             self._token.stop()
-            self._wait([thread for thread in threads if thread.ident is not None])
+            self._wait(self._begun(threads))
             raise
         if self._errors:
             raise self._errors[0]
         return [self._outcomes[k] for k in range(len(self._tasks))]
+
+    @staticmethod
+    def _begun(threads: list[threading.Thread]) -> list[threading.Thread]:
+        """Those that run. The last one may be about to: its start was cut short."""
+        patience = time.monotonic() + _START
+        while threads and threads[-1].ident is None and time.monotonic() < patience:
+            time.sleep(0.001)
+        return [thread for thread in threads if thread.ident is not None]
 
     @staticmethod
     def _wait(threads: list[threading.Thread]) -> None:
