@@ -49,6 +49,7 @@ class DCD(NativeSolver):
     polish: bool = True
 
     forgets: ClassVar[State] = {"summit": 0.0}
+    proportional: ClassVar[tuple[str, ...]] = ("a",)
 
     @property
     def traits(self) -> Traits:
