@@ -81,16 +81,14 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, c
   const std::int64_t m = handle.size();
   auto out = std::make_unique<std::vector<double>>(static_cast<std::size_t>(m * n_problems));
   interruptible([&](Poll& poll) {
-    handle.visit([&](const auto& rows) {
-      for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          if (own(n_problems * rows.stored(i))) return false;
-          const std::span<double> scores(out->data() + i * n_problems, static_cast<std::size_t>(n_problems));
-          products(rows, i, {weights.data(), weights.size()}, scores);
-          for (std::size_t c = 0; c < scores.size(); ++c) scores[c] += intercept.data()[c];
-        }
-        return true;
-      });
+    handle.visit([&]<class R>(const R& rows) {
+      const Products<R> products(rows, {weights.data(), weights.size()}, n_problems);
+      for_parts(parts_of(rows, 0), n_threads, poll,
+                [&](std::int64_t begin, std::int64_t end, Poll& own) { return products(begin, end, *out, own); });
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t c = 0; c < n_problems; ++c)
+          (*out)[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
+      }
     });
   });
   nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
