@@ -96,10 +96,13 @@ def test_state_on_other_costs_is_a_better_start_than_none() -> None:
     assert solve(X, y, C=0.2, tol=1e-4, state=state).n_iter < solve(X, y, C=0.2, tol=1e-4).n_iter
 
 
-def test_solver_without_states_starts_cold() -> None:
+@pytest.mark.parametrize("solver", [BestOf(Pegasos(), runs=2), "pegasos", "sgd-s", "svmsgd"])
+def test_solver_whose_states_do_not_transfer_starts_cold(solver) -> None:
+    options: dict[str, Any] = {"solver": solver, "tol": 0.1, "max_iter": 20, "intercept": "none"}
     with unconverged():
-        found = path(*FEW, [0.01, 0.1], solver=BestOf(Pegasos(), runs=2), tol=0.1, max_iter=100)
-    assert all(0 < certificate.dual <= certificate.primal for certificate in found.certificates)
+        found = path(*FEW, [0.01, 0.1], **options)
+        alone = [solve(*FEW, C=C, **options) for C in (0.01, 0.1)]
+    assert [solution.certificate for solution in alone] == list(found.certificates)
 
 
 def test_same_seed_gives_the_same_bits_for_any_number_of_threads() -> None:

@@ -51,7 +51,7 @@ class CuttingPlane(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports. Its estimates are the values, but for rounding."""
-        return Traits(comparison=1.0)
+        return Traits(comparison=1.0, transfers=True)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

@@ -60,6 +60,7 @@ class DCD(NativeSolver):
             order=Blocks(),
             refines_tiny=True,
             rebuilds=True,
+            transfers=True,
         )
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:

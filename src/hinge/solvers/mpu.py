@@ -57,7 +57,7 @@ class MPU(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports."""
-        return Traits(order=Blocks(), rebuilds=True)
+        return Traits(order=Blocks(), rebuilds=True, transfers=True)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

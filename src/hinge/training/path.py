@@ -36,8 +36,8 @@ def train_path(
 ) -> Iterator[Outcome]:
     """Train on `problem` at one cost vector after the other; each run is started from the state of the one before.
 
-    A native solver scales its multipliers with the costs. One that keeps no state is started cold. What ends a run
-    before its time (a token, a callback) ends the path: later costs have no outcome.
+    That is if the solver says that its states transfer to other costs; others, whose steps have become short, start
+    afresh. What ends a run before its time (a token, a callback) ends the path: later costs have no outcome.
 
     Parameters
     ----------
@@ -46,16 +46,17 @@ def train_path(
         In ascending order, the cheapest problem first. Zero where `problem` leaves rows out.
     solver : solver configuration
     options : Options
+        With `keep_state`: that is how it goes on.
 
     Yields
     ------
     Outcome
-        With the state to go on from.
     """
+    warm = not isinstance(solver, Composite) and solver.traits.transfers
     state: State | None = None
     for cost in costs:
-        outcome = train(problem.with_cost(cost), solver, replace(options, state=state, keep_state=True))
-        state = outcome.state
+        outcome = train(problem.with_cost(cost), solver, replace(options, state=state))
+        state = outcome.state if warm else None
         yield outcome
         if outcome.status in ("time_limit", "callback", "interrupted"):
             return
@@ -161,7 +162,8 @@ def path(
 
     Notes
     -----
-    A solver that cannot be resumed, such as :class:`hinge.BestOf`, starts afresh at each C.
+    Solvers whose traits say ``transfers`` start like this: "dcd", "mpu", "ocas", "cutting-plane". Stochastic gradient
+    methods start afresh at each C: their steps have become too short for another problem.
 
     Examples
     --------
