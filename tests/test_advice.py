@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, normalize, scale
 
-from hinge import OCAS, Point, Problem, Run, Traits, solve
+from hinge import Newton, Point, Problem, Run, Traits, solve
 from hinge.problem import Intercept, as_loss, as_rows
 from hinge.solvers import SOLVERS, Setup
 from hinge.training.advice import sure_solver
@@ -21,7 +21,7 @@ from hinge.training.advice import sure_solver
 
 def advice(X: Any, y: Any, **options: Any) -> str:
     with pytest.warns(ConvergenceWarning) as caught:
-        solve(X, y, **{"tol": 1e-12, "max_iter": 3, **options})
+        solve(X, y, **{"tol": 1e-12, "max_iter": 3, "solver": "dcd", **options})
     assert len(caught) == 1
     return str(caught[0].message)
 
@@ -87,13 +87,9 @@ def test_solver_that_is_named_supports_the_problem_and_solves_it(loss, intercept
 
 
 def test_solver_in_use_is_not_advised() -> None:
-    assert "use solver='ocas'" in advice(X, y, intercept="none")
-    assert "use solver" not in advice(X, y, intercept="none", solver=OCAS(mu=0.2))
-
-
-def test_planes_are_not_advised_for_very_many_features() -> None:
-    wide = sp.random(300, 5000, density=0.01, format="csr", random_state=0)
-    assert "ocas" not in advice(wide, np.arange(300) % 2, intercept="none", C=100.0, max_iter=1)
+    assert "use solver='newton'" in advice(X, y, solver="dcd")
+    assert "use solver" not in advice(X, y, solver=Newton(sampling=False), max_iter=1)
+    assert "use solver" not in advice(X, y, solver="auto", max_iter=1), "auto goes over to it by itself"
 
 
 # Scales

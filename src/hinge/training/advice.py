@@ -13,7 +13,7 @@ from hinge import _core
 from hinge.certificate import Certificate
 from hinge.problem import Problem
 from hinge.problem.labels import distinct
-from hinge.solvers import SOLVERS
+from hinge.solvers import SOLVERS, Auto, name_of
 from hinge.training.result import Options, Record, Status
 
 # Rows that are looked at for features of different scale.
@@ -25,8 +25,8 @@ _LARGE = 5.0
 _MIXED = 100.0
 # More passes are advice only if the second half of them has brought the gap down to this part of what it was.
 _PROGRESS = 0.9
-#: Solvers that reach any tolerance where others crawl, best first, and the most features that they are good for.
-_SURE = {"ocas": 1000}
+#: The solver that reaches any tolerance where others crawl.
+_SURE = "newton"
 # By status: what there was too little of.
 _MORE = {"max_iter": "max_iter", "time_limit": "time_limit"}
 
@@ -65,13 +65,11 @@ def warn_unless_converged(
 
 
 def sure_solver(problem: Problem, solver: Any) -> str | None:
-    """The name of a solver that reaches any tolerance on such a problem; None if there is none, or it is `solver`."""
-    for name, most_features in _SURE.items():
-        sure = SOLVERS[name]
-        supported = problem.loss.name in sure.traits.losses and problem.intercept.kind in sure.traits.intercepts
-        if supported and problem.n_features <= most_features and type(sure) is not type(solver):
-            return name
-    return None
+    """The name of a solver that reaches any tolerance on such a problem; None if there is none, or it is at work."""
+    traits = SOLVERS[_SURE].traits
+    supported = problem.loss.name in traits.losses and problem.intercept.kind in traits.intercepts
+    at_work = isinstance(solver, Auto) or name_of(solver) == _SURE
+    return _SURE if supported and not at_work else None
 
 
 def _remedies(run: Ended, problem: Problem, solver: Any) -> list[str]:
