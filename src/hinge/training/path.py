@@ -162,8 +162,9 @@ def path(
 
     Notes
     -----
-    Solvers whose traits say ``transfers`` start like this: "dcd", "mpu", "ocas", "cutting-plane". Stochastic gradient
-    methods start afresh at each C: their steps have become too short for another problem.
+    Solvers whose traits say ``transfers`` start from the C before: "auto", "newton", "dcd", "mpu", and the cutting
+    planes, which keep their planes. Stochastic gradient methods start afresh at each C: their steps have become too
+    short for another problem.
 
     Examples
     --------
