@@ -123,12 +123,16 @@ def test_other_targets_share_rows_and_costs() -> None:
 
 
 def test_decision_of_a_part_is_that_of_its_rows() -> None:
-    weights, b = np.random.default_rng(6).normal(size=(3, 10)), np.array([1.0, 2.0, 3.0])
+    n_classes = 7  # several at once, and some left over
+    weights, b = np.random.default_rng(6).normal(size=(10, n_classes)), np.arange(n_classes) + 1.0
     chosen = np.random.default_rng(7).permutation(M)[:9000]
     for layout in LAYOUTS.values():
         rows: _core.Rows = as_rows(layout(X))
         whole = rows.decision(weights, b, 1)
-        np.testing.assert_allclose(whole, X @ weights.T + b, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(whole, X @ weights + b, rtol=0, atol=1e-5)
+        for c in range(n_classes):
+            alone = rows.decision(np.ascontiguousarray(weights[:, [c]]), b[[c]])
+            assert np.array_equal(alone[:, 0], whole[:, c]), "the bits depend on how many classes there are"
         for n_threads in (1, 2, 3):
             assert rows.decision(weights, b, n_threads).tobytes() == whole.tobytes()
             assert rows.part(chosen).decision(weights, b, n_threads).tobytes() == whole[chosen].tobytes()

@@ -9,6 +9,7 @@
 
 #include "handles.hpp"
 #include "hinge/evaluate.hpp"
+#include "hinge/products.hpp"
 #include "hinge/validate.hpp"
 
 namespace hinge::python {
@@ -71,27 +72,23 @@ void expect_row(const RowsHandle& handle, std::int64_t i) {
   }
 }
 
-/// Decision values of every row for every row of `weights`, with the intercepts added: shape (rows, problems).
+/// Decision values of every row for every column of `weights`, with the intercepts added: shape (rows, problems).
 nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, const Matrix<double>& weights,
                                                      const Vector<double>& intercept, std::int64_t n_threads) {
-  const auto n_problems = static_cast<std::int64_t>(weights.shape(0));
-  const auto width = static_cast<std::int64_t>(weights.shape(1));
-  expect_length("a row of weights", weights.shape(1), handle.n_features());
+  const auto n_problems = static_cast<std::int64_t>(weights.shape(1));
+  expect_length("a column of weights", weights.shape(0), handle.n_features());
   expect_length("intercept", intercept.shape(0), n_problems);
   const std::int64_t m = handle.size();
   auto out = std::make_unique<std::vector<double>>(static_cast<std::size_t>(m * n_problems));
   interruptible([&](Poll& poll) {
-    handle.visit([&](const auto& rows) {
-      for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          if (own(n_problems * rows.stored(i))) return false;
-          for (std::int64_t c = 0; c < n_problems; ++c) {
-            (*out)[static_cast<std::size_t>(i * n_problems + c)] =
-                rows.product(i, weights.data() + c * width) + intercept.data()[c];
-          }
-        }
-        return true;
-      });
+    handle.visit([&]<class R>(const R& rows) {
+      const Products<R> products(rows, {weights.data(), weights.size()}, n_problems);
+      for_parts(parts_of(rows, 0), n_threads, poll,
+                [&](std::int64_t begin, std::int64_t end, Poll& own) { return products(begin, end, *out, own); });
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t c = 0; c < n_problems; ++c)
+          (*out)[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
+      }
     });
   });
   nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
@@ -99,18 +96,23 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, c
   return {values->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
 }
 
-Owned<double> column_squares(const RowsHandle& handle) {
+std::tuple<Owned<double>, Owned<std::int64_t>> column_squares(const RowsHandle& handle) {
   std::vector<double> squares(static_cast<std::size_t>(handle.n_features()) + 1);
+  std::vector<std::int64_t> counts(squares.size());
   interruptible([&](Poll& poll) {
     handle.visit([&](const auto& rows) {
       for (std::int64_t i = 0; i < rows.size(); ++i) {
-        rows.for_each(i, [&](std::int64_t j, double x) { squares[static_cast<std::size_t>(j)] += x * x; });
+        rows.for_each(i, [&](std::int64_t j, double x) {
+          squares[static_cast<std::size_t>(j)] += x * x;
+          counts[static_cast<std::size_t>(j)] += x != 0.0;
+        });
         if (poll(rows.stored(i))) return;
       }
     });
   });
   squares.pop_back();
-  return owned(std::move(squares));
+  counts.pop_back();
+  return {owned(std::move(squares)), owned(std::move(counts))};
 }
 
 /// A hash of memory, as fast as it can be read: good enough to notice damage and change, not malice.
@@ -290,7 +292,8 @@ void bind_rows(nb::module_& m) {
   bind_csr<double, std::int64_t>(cls);
   cls.def("part", &RowsHandle::part, nb::arg("positions"), "The rows at these positions; a part of a part is a part.");
   cls.def("with_constant", &RowsHandle::with_constant, nb::arg("rho"), "The rows with the constant feature rho appended.");
-  cls.def("column_squares", &column_squares, "sum_i x_ij^2 of every column, without the constant feature.");
+  cls.def("column_squares", &column_squares,
+          "(sum_i x_ij^2, number of x_ij that are not zero) of every column, without the constant feature.");
   cls.def("fingerprint", &fingerprint, "A number that tells these rows from others.");
   cls.def("__len__", &RowsHandle::size);
   cls.def_prop_ro("layout", &layout, "\"dense\" or \"csr\": they sum in different orders.");
@@ -307,7 +310,7 @@ void bind_rows(nb::module_& m) {
       },
       nb::rv_policy::automatic, "|[x, rho]|^2 of every row (a copy).");
   cls.def("decision", &decision, nb::arg("weights"), nb::arg("intercept"), nb::arg("n_threads") = 1,
-          "w.x_i + b for every row and every row of `weights` (n_features columns); the constant feature does not count.");
+          "w.x_i + b for every row and every column of `weights` (n_features rows); the constant feature does not count.");
   cls.def(
       "dot",
       [](const RowsHandle& handle, std::int64_t i, const Vector<double>& w) {

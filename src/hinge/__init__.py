@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from hinge.certificate import Certificate, verify
-from hinge.estimators import LinearSVC, OnlineSVC
+from hinge.estimators import LinearSVC, LinearSVCCV, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
@@ -26,7 +26,7 @@ from hinge.solvers import (
     Traits,
     Zhang,
 )
-from hinge.training import BestOf, EtaSearch, Record, Solution, search_eta, solve
+from hinge.training import BestOf, EtaSearch, Path, Record, Solution, path, search_eta, solve
 
 __version__ = "0.1.0"
 
@@ -53,10 +53,12 @@ __all__ = [
     "CuttingPlane",
     "EtaSearch",
     "LinearSVC",
+    "LinearSVCCV",
     "Newton",
     "Norma",
     "Online",
     "OnlineSVC",
+    "Path",
     "Pegasos",
     "Permutation",
     "Point",
@@ -71,6 +73,7 @@ __all__ = [
     "SvmSGD",
     "Traits",
     "Zhang",
+    "path",
     "search_eta",
     "solve",
     "verify",

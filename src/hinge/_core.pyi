@@ -48,8 +48,10 @@ class Rows:
     def with_constant(self, rho: float) -> Rows:
         """The rows with the constant feature rho appended."""
 
-    def column_squares(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """sum_i x_ij^2 of every column, without the constant feature."""
+    def column_squares(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        (sum_i x_ij^2, number of x_ij that are not zero) of every column, without the constant feature.
+        """
 
     def fingerprint(self) -> int:
         """A number that tells these rows from others."""
@@ -79,7 +81,7 @@ class Rows:
 
     def decision(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
-        w.x_i + b for every row and every row of `weights` (n_features columns); the constant feature does not count.
+        w.x_i + b for every row and every column of `weights` (n_features rows); the constant feature does not count.
         """
 
     def dot(self, i: int, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:

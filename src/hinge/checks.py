@@ -36,6 +36,17 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     raise ValueError(f"{name} must be an integer of at least {least}, got {shown(value)}.")
 
 
+def costs_to_try(Cs: Any) -> list[float]:
+    """Values of C in ascending order: those given, or so many of scikit-learn's grid."""
+    if isinstance(Cs, numbers.Integral) and not isinstance(Cs, bool):
+        values = np.logspace(-4, 4, whole("Cs", Cs)).tolist()
+    elif np.ndim(Cs) == 1 and len(Cs) > 0:
+        values = [positive("every value of Cs", C) for C in Cs]
+    else:
+        raise ValueError(f"Cs must be a number of values or a list of them, got {shown(Cs)}.")
+    return sorted(set(values))
+
+
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """One of a few words."""
     if not any(value is one or (type(value) is type(one) and value == one) for one in allowed):

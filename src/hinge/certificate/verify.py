@@ -27,7 +27,7 @@ class Claim:
 
 
 class Claimant(Protocol):
-    """A model that says what it solved: :class:`hinge.Solution` and :class:`hinge.LinearSVC` do."""
+    """A model that says what it solved: :class:`hinge.Solution`, :class:`hinge.Path`, :class:`hinge.LinearSVC` do."""
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
         """One claim for each binary problem."""
@@ -49,7 +49,7 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
 
     Parameters
     ----------
-    model : LinearSVC or Solution
+    model : LinearSVC, Solution or Path
         Fitted, with its multipliers (``store_dual=True``).
     X, y, sample_weight :
         What it was fitted on.

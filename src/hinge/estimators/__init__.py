@@ -2,5 +2,6 @@
 
 from hinge.estimators.linear import LinearSVC
 from hinge.estimators.online import OnlineSVC
+from hinge.estimators.search import LinearSVCCV
 
-__all__ = ["LinearSVC", "OnlineSVC"]
+__all__ = ["LinearSVC", "LinearSVCCV", "OnlineSVC"]

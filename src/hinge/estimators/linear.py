@@ -22,12 +22,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hinge import _core, checks
 from hinge.certificate import Certificate, Claim
 from hinge.problem import Floats, Intercept, Order, Problem, as_loss, as_order, as_rows, held_still
-from hinge.problem.labels import class_factors, one_vs_rest, predicted
+from hinge.problem.labels import class_factors, distinct, one_vs_rest, predicted
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
+from hinge.training.advice import warn_unless_converged
 from hinge.training.many import train_all
 from hinge.training.result import STATUSES, Options, Outcome, Record, Status
 from hinge.training.signals import Signals
-from hinge.training.solve import warn_unless_converged
 
 # Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -246,14 +246,18 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, y, weight = fitted._checked(X, y, sample_weight)
             with held_still(X):
                 rows = as_rows(X)
-                problems = fitted._problems(rows, y, weight)
+                C = fitted._chosen_C(X, rows, y, weight)
+                if C is None:
+                    self.__dict__ = fitted.__dict__
+                    return self
+                problems = fitted._problems(rows, y, weight, C)
                 options = fitted._options()
                 with Signals() as signals:
                     outcomes = fitted._train(problems, options, signals)
                     fitted._store(problems, outcomes)
                     self.__dict__ = fitted.__dict__  # at once: another thread sees the old model or the new one
                     if all(outcome.status != "interrupted" for outcome in outcomes):
-                        warn_unless_converged(outcomes, options, rows, stacklevel=4)
+                        warn_unless_converged(outcomes, problems[0], as_solver(self.solver), options, stacklevel=4)
         error = signals.error or next((outcome.error for outcome in outcomes if outcome.error is not None), None)
         if error is not None:
             self.status_ = "interrupted"
@@ -271,15 +275,19 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         return X, y, checks.weights(sample_weight, X)
 
-    def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> list[Problem]:
+    def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
+        """The C to train at; None: no model is wanted."""
+        return checks.positive("C", self.C)
+
+    def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, C: float) -> list[Problem]:
         """One problem for two classes, or one for each class against the rest: they share rows and costs."""
-        self.classes_ = np.unique(y[weight > 0])
+        self.classes_ = distinct(y[weight > 0])
         if self.classes_.size < 2:
             raise ValueError(
                 "LinearSVC needs samples of at least 2 classes, but y has one class only: "
                 f"{self.classes_.tolist()[0]!r} (rows of zero weight do not count)."
             )
-        C, loss = checks.positive("C", self.C), as_loss(self.loss)
+        loss = as_loss(self.loss)
         kind = as_solver(self.solver).traits.treatment(self.intercept)
         self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
         self._settings = (C, self.class_weight, loss)  # for verify, whatever is set later
@@ -328,7 +336,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
         )
         with held_still(X):
-            weights, constants = np.ascontiguousarray(coef), np.ascontiguousarray(intercept)
+            weights, constants = np.ascontiguousarray(coef.T), np.ascontiguousarray(intercept)  # no copies: see _store
             scores = as_rows(X).decision(weights, constants, checks.threads(self.n_jobs))
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -363,7 +371,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return list(states)
 
     def _store(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
-        self.coef_ = np.vstack([outcome.model.w[:-1] for outcome in outcomes])
+        # The weights of a feature side by side, as predictions read them.
+        self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
         self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
         certificates = tuple(outcome.certificate for outcome in outcomes)
         histories = tuple(outcome.history for outcome in outcomes)

@@ -112,8 +112,8 @@ class Stream:
         """w.x + b of all rows (scaled if the stream scales them) and models."""
         model = self.model()
         if not self.settings.unit_norm:
-            return rows.decision(model.coef, model.intercept)
-        products: Floats = rows.decision(model.coef, np.zeros(len(model.coef)))
+            return rows.decision(model.coef.T, model.intercept)
+        products: Floats = rows.decision(model.coef.T, np.zeros(len(model.coef)))
         return unit_factors(rows)[:, np.newaxis] * products + model.intercept
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Model:
         self.seen = seen
         self.steps = steps
         self.models = models
-        self.coef = _read_only(np.vstack([w[:-1] for w, _ in models]))
+        self.coef = _read_only(np.asfortranarray([w[:-1] for w, _ in models]))  # as predictions read it
         self.intercept = _read_only(np.array([b + rho * w[-1] for w, b in models]))
 
 

@@ -10,6 +10,14 @@ import numpy.typing as npt
 from hinge.problem.problem import Floats
 
 
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The distinct values, in ascending order."""
+    # With an index NumPy sorts. Without one, NumPy 2.3 and later hash, and a daemon thread that is in that code when
+    # the interpreter exits aborts the process.
+    found: npt.NDArray[Any] = np.unique(values, return_index=True)[0]
+    return found
+
+
 def one_vs_rest(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> list[Floats]:
     """Targets of each binary problem: the second class against the first, or each against the rest."""
     positives = classes[1:] if classes.size == 2 else classes

@@ -97,6 +97,18 @@ class Problem:
             n_samples=self.n_samples,
         )
 
+    def with_cost(self, cost: Floats) -> Problem:
+        """The same rows and targets at other costs: `cost` is that of all samples, zero for those that are left out."""
+        return Problem(
+            self.rows,
+            self.target,
+            cost if self.positions is None else cost[self.positions],
+            loss=self.loss,
+            intercept=self.intercept,
+            positions=self.positions,
+            n_samples=self.n_samples,
+        )
+
     def part(self, indices: npt.ArrayLike) -> Problem:
         """The problem of these rows (positions 0 .. m-1) alone; nothing is copied but their targets and costs."""
         chosen = np.ascontiguousarray(indices, dtype=np.int64)

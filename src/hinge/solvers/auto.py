@@ -49,7 +49,9 @@ class Auto(Configuration):
     def traits(self) -> Traits:
         """What the solver supports."""
         first = DCD().traits
-        return Traits(losses=first.losses, intercepts=first.intercepts, order=first.order, refines_tiny=True)
+        return Traits(
+            losses=first.losses, intercepts=first.intercepts, order=first.order, refines_tiny=True, transfers=True
+        )
 
     def start(self, problem: Problem, setup: Setup) -> AutoRun:
         """Begin a run."""

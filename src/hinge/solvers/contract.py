@@ -28,6 +28,7 @@ class Traits:
         learned from evaluations that came too early
     refines_tiny : whether problems of up to 1000 rows are worth solving to the last bit
     rebuilds : whether its model is w(a), rebuilt from the multipliers by evaluation, whatever w its points carry
+    transfers : whether its state is a good start at other costs, too; a path over C starts other solvers afresh
     """
 
     losses: tuple[str, ...] = ("hinge",)
@@ -36,6 +37,7 @@ class Traits:
     comparison: float | None = None
     refines_tiny: bool = False
     rebuilds: bool = False
+    transfers: bool = False
 
     def treatment(self, intercept: InterceptChoice) -> InterceptKind:
         """What ``intercept=`` means: "auto" is free if that is supported, otherwise the papers' way, penalized."""

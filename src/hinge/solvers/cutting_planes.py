@@ -52,7 +52,7 @@ class CuttingPlane(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports. Its estimates are the values, but for rounding."""
-        return Traits(intercepts=("none", "free", "penalized"), comparison=1.0)
+        return Traits(intercepts=("none", "free", "penalized"), comparison=1.0, transfers=True)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

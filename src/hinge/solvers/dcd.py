@@ -49,6 +49,7 @@ class DCD(NativeSolver):
     polish: bool = True
 
     forgets: ClassVar[State] = {"summit": 0.0}
+    proportional: ClassVar[tuple[str, ...]] = ("a",)
 
     @property
     def traits(self) -> Traits:
@@ -59,6 +60,7 @@ class DCD(NativeSolver):
             order=Blocks(),
             refines_tiny=True,
             rebuilds=True,
+            transfers=True,
         )
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:

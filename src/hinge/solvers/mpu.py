@@ -58,7 +58,7 @@ class MPU(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports."""
-        return Traits(intercepts=("none", "free", "penalized"), order=Blocks(), rebuilds=True)
+        return Traits(intercepts=("none", "free", "penalized"), order=Blocks(), rebuilds=True, transfers=True)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

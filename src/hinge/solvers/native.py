@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from hinge import _core
 from hinge.problem import Problem
 from hinge.solvers.contract import Configuration, Point, Run, Setup, State, Traits
+
+# Under this name a state says what sum_i C_i was.
+_TOTAL_COST = "total_cost"
+# A multiplier at its old bound must not stop a rounding error short of the new one; whatever goes beyond is cut off.
+_BEYOND = 1e-12
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,8 @@ class NativeSolver(Configuration):
     core: ClassVar[Any] = _core
     #: Fields of a saved state that mean nothing on another problem, and what they are there.
     forgets: ClassVar[State] = {}
+    #: Fields of a saved state that are in proportion to the costs: multipliers, where the solver keeps them as such.
+    proportional: ClassVar[tuple[str, ...]] = ()
 
     @property
     def traits(self) -> Traits:
@@ -33,7 +42,7 @@ class NativeSolver(Configuration):
 
     def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
-        return NativeRun(self.build(self.core, problem, setup), setup.poll, self)
+        return NativeRun(self.build(self.core, problem, setup), setup.poll, self, problem.native.total_cost)
 
 
 def rng_of(core: Any, setup: Setup) -> Any:
@@ -60,10 +69,11 @@ def kappa_of(problem: Problem) -> float:
 class NativeRun(Run):
     """Any class of the core at work."""
 
-    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver) -> None:
+    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, total_cost: float) -> None:
         self._algorithm = algorithm
         self._poll = poll
         self._solver = solver
+        self._total_cost = float(total_cost)
 
     def advance(self, epochs: int) -> int:
         touched, _ = self._algorithm.advance(epochs, self._poll)
@@ -83,13 +93,25 @@ class NativeRun(Run):
             self._algorithm.rebuild(self._poll)
 
     def save(self) -> State:
-        return dict(self._algorithm.state())
+        return {**self._algorithm.state(), _TOTAL_COST: self._total_cost}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
-            self._algorithm.restore(state if same_problem else {**state, **self._solver.forgets})
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            transferred = self._transferred(state)
+            self._algorithm.restore(state if same_problem else transferred)
+        except (KeyError, TypeError, ValueError, RuntimeError, ZeroDivisionError) as error:
             name = type(self._solver).__name__
             raise ValueError(f"The saved state does not fit this problem and {name}: {error}.") from error
         if not same_problem:
             self._algorithm.rebuild(self._poll)
+
+    def _transferred(self, state: State) -> State:
+        """The state of another problem, for this one: multipliers grow with the costs.
+
+        So those at a bound stay at their bound, and sum_i a_i t_i = 0 if it was before.
+        """
+        factor = self._total_cost / float(state[_TOTAL_COST])
+        if factor != 1.0:
+            factor *= 1.0 + _BEYOND
+        scaled = {name: factor * np.asarray(state[name]) for name in self._solver.proportional}
+        return {**state, **scaled, **self._solver.forgets}

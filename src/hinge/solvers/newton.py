@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,8 @@ class Newton(NativeSolver):
 
     sampling: bool = True
 
+    proportional: ClassVar[tuple[str, ...]] = ("a",)
+
     @property
     def traits(self) -> Traits:
         """What the solver supports. Its estimates are the values, but for rounding."""
@@ -68,11 +70,12 @@ class Newton(NativeSolver):
             intercepts=("none", "free", "penalized"),
             comparison=1.0,
             refines_tiny=True,
+            transfers=True,
         )
 
     def start(self, problem: Problem, setup: Setup) -> NewtonRun:
         """Begin a run."""
-        return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem.intercept.kind == "free")
+        return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
@@ -82,9 +85,9 @@ class Newton(NativeSolver):
 class NewtonRun(NativeRun):
     """Newton at work. It can take over from another solver."""
 
-    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, free: bool) -> None:
-        super().__init__(algorithm, poll, solver)
-        self._free = free
+    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
+        super().__init__(algorithm, poll, solver, problem.native.total_cost)
+        self._free = problem.intercept.kind == "free"
 
     def begin_at(self, point: Point, near: bool) -> None:
         """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum."""

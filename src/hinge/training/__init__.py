@@ -5,6 +5,7 @@ from hinge.training.certify import certify
 from hinge.training.eta_search import EtaSearch, search_eta
 from hinge.training.loop import train
 from hinge.training.many import train_all
+from hinge.training.path import Path, path, train_path
 from hinge.training.result import Options, Outcome, Record
 from hinge.training.solve import Solution, solve
 
@@ -13,11 +14,14 @@ __all__ = [
     "EtaSearch",
     "Options",
     "Outcome",
+    "Path",
     "Record",
     "Solution",
     "certify",
+    "path",
     "search_eta",
     "solve",
     "train",
     "train_all",
+    "train_path",
 ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Generic, TypeVar
 
 from hinge import _core
 from hinge.problem import Problem
@@ -15,6 +17,8 @@ from hinge.training.result import Options, Outcome
 
 # Seconds within which a thread that was started begins.
 _START = 0.2
+
+T = TypeVar("T")
 
 
 def train_all(
@@ -67,23 +71,28 @@ def train_all(
         )
         for k in range(len(problems))
     ]
-    if n_threads == 1:
-        return [train(problem, solver, task) for problem, task in zip(problems, tasks, strict=True)]
-    return _Pool(problems, solver, tasks, token).outcomes(n_threads)
+    return in_threads(
+        [partial(train, problem, solver, task) for problem, task in zip(problems, tasks, strict=True)], n_threads, token
+    )
 
 
-class _Pool:
-    """Threads that take one problem after the other."""
+def in_threads(jobs: Sequence[Callable[[], T]], n_threads: int, token: _core.StopToken) -> list[T]:
+    """What each job returns, in their order. The first exception of a job stops the token, and is raised in the end."""
+    if n_threads == 1 or len(jobs) <= 1:
+        return [job() for job in jobs]
+    return _Pool(jobs, token).results(min(n_threads, len(jobs)))
 
-    def __init__(
-        self, problems: Sequence[Problem], solver: Solver | Composite, tasks: list[Options], token: _core.StopToken
-    ) -> None:
-        self._problems, self._solver, self._tasks, self._token = problems, solver, tasks, token
-        self._waiting = list(range(len(tasks)))
-        self._outcomes: dict[int, Outcome] = {}
+
+class _Pool(Generic[T]):
+    """Threads that take one job after the other."""
+
+    def __init__(self, jobs: Sequence[Callable[[], T]], token: _core.StopToken) -> None:
+        self._jobs, self._token = jobs, token
+        self._waiting = list(range(len(jobs)))
+        self._results: dict[int, T] = {}
         self._errors: list[BaseException] = []
 
-    def outcomes(self, n_threads: int) -> list[Outcome]:
+    def results(self, n_threads: int) -> list[T]:
         threads: list[threading.Thread] = []
         try:
             for _ in range(n_threads):
@@ -96,7 +105,7 @@ class _Pool:
             raise
         if self._errors:
             raise self._errors[0]
-        return [self._outcomes[k] for k in range(len(self._tasks))]
+        return [self._results[k] for k in range(len(self._jobs))]
 
     @staticmethod
     def _begun(threads: list[threading.Thread]) -> list[threading.Thread]:
@@ -120,7 +129,7 @@ class _Pool:
             except IndexError:  # another thread was faster
                 return
             try:
-                self._outcomes[k] = train(self._problems[k], self._solver, self._tasks[k])
+                self._results[k] = self._jobs[k]()
             except BaseException as error:
                 self._errors.append(error)
                 self._token.stop()

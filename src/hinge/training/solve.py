@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_X_y
 
-from hinge import _core, checks
+from hinge import checks
 from hinge.certificate import Certificate, Claim
 from hinge.problem import (
     Floats,
@@ -25,14 +23,13 @@ from hinge.problem import (
     as_rows,
     held_still,
 )
+from hinge.problem.labels import distinct
 from hinge.problem.loss import LossName
 from hinge.solvers import Composite, Solver, as_solver
+from hinge.training.advice import warn_unless_converged
 from hinge.training.loop import train
 from hinge.training.result import Callback, Options, Outcome, Record, Status
 from hinge.training.signals import Signals
-
-# Rows that are looked at for features of different scale.
-_SAMPLE = 10_000
 
 
 @dataclass(frozen=True)
@@ -73,6 +70,24 @@ class Solution:
     loss: Loss
     treatment: Intercept
     state: dict[str, Any] | None = field(repr=False)
+
+    @classmethod
+    def of(cls, outcome: Outcome, problem: Problem, classes: npt.NDArray[Any], C: float) -> Solution:
+        """The outcome of training on `problem`, over all samples."""
+        return cls(
+            coef=outcome.model.w[:-1],
+            intercept=outcome.model.b,
+            dual=problem.spread(outcome.bound.multipliers),
+            certificate=outcome.certificate,
+            history=outcome.history,
+            status=outcome.status,
+            n_iter=outcome.n_iter,
+            classes=classes,
+            C=C,
+            loss=problem.loss,
+            treatment=problem.intercept,
+            state=outcome.state,
+        )
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
         """What :func:`hinge.verify` checks."""
@@ -184,19 +199,11 @@ def solve(
     )
     seconds = checks.time_limit(time_limit)
     configuration = as_solver(solver)
-    checks.sparse_structure(X)
-    X, y = check_X_y(
-        X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, estimator="solve"
-    )
+    X, y = labelled(X, y, "solve")
     with held_still(X):
         rows = as_rows(X)
         weight = checks.weights(sample_weight, X)
-        classes = np.unique(y[weight > 0])
-        if classes.size != 2:
-            raise ValueError(
-                f"solve needs two classes, got {classes.size} (rows of zero weight do not count)."
-                + (" Use hinge.LinearSVC for more than two." if classes.size > 2 else "")
-            )
+        classes = two_classes(y[weight > 0], "solve", "LinearSVC")
         problem = Problem.make(
             rows,
             np.where(y == classes[1], 1.0, -1.0),
@@ -208,22 +215,9 @@ def solve(
             if seconds is not None:
                 signals.token.set_deadline(seconds)
             outcome = train(problem, configuration, replace(options, token=signals.token))
-            solution = Solution(
-                coef=outcome.model.w[:-1],
-                intercept=outcome.model.b,
-                dual=problem.spread(outcome.bound.multipliers),
-                certificate=outcome.certificate,
-                history=outcome.history,
-                status=outcome.status,
-                n_iter=outcome.n_iter,
-                classes=classes,
-                C=C,
-                loss=problem.loss,
-                treatment=problem.intercept,
-                state=outcome.state,
-            )
+            solution = Solution.of(outcome, problem, classes, C)
             if outcome.status != "interrupted":
-                warn_unless_converged([outcome], options, rows, stacklevel=3)
+                warn_unless_converged([outcome], problem, configuration, options, stacklevel=3)
     if signals.error is None:
         return solution
     if not isinstance(signals.error, KeyboardInterrupt):
@@ -231,30 +225,21 @@ def solve(
     return replace(solution, status="interrupted")
 
 
-def warn_unless_converged(outcomes: list[Outcome], options: Options, rows: _core.Rows, stacklevel: int) -> None:
-    """One ConvergenceWarning for all problems: the gap reached, and what to do; `stacklevel` finds the user's line."""
-    missed = [outcome for outcome in outcomes if outcome.status != "converged"]
-    if not missed:
-        return
-    worst = max(missed, key=lambda outcome: outcome.certificate.relative_gap)
-    advice = {
-        "max_iter": "Raise max_iter",
-        "time_limit": "Raise time_limit",
-        "stalled": "The limit of float64 is reached: raise tol",
-        "callback": "The callback ended the run",
-        "interrupted": "The run was interrupted",
-    }[worst.status]
-    message = (
-        f"hinge stopped ({worst.status}) at a relative duality gap of {worst.certificate.relative_gap:.2e}, "
-        f"above tol={options.tol:.2e}, after {worst.n_iter} passes. {advice}, or lower C."
+def labelled(X: Any, y: Any, caller: str) -> tuple[Any, npt.NDArray[Any]]:
+    """Rows and labels in the form that training reads."""
+    checks.sparse_structure(X)
+    X, y = check_X_y(
+        X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, estimator=caller
     )
-    sample = rows.part(np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(np.int64)))
-    scales = np.sqrt(sample.column_squares() / max(1, len(sample)))
-    scales = scales[scales > 0]
-    if scales.size and scales.max() > 100 * np.median(scales):
-        message += (
-            f" The features differ in scale (largest root mean square {scales.max():.2g}, median "
-            f"{np.median(scales):.2g}): scale them first, for example with sklearn.preprocessing.StandardScaler or "
-            "MaxAbsScaler; that alone may be enough."
-        )
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
+    return X, y
+
+
+def two_classes(y: npt.NDArray[Any], caller: str, otherwise: str) -> npt.NDArray[Any]:
+    """The two labels in y; for more than two, the error names the estimator to use."""
+    classes = distinct(y)
+    if classes.size == 2:
+        return classes
+    raise ValueError(
+        f"{caller} needs two classes, got {classes.size} (rows of zero weight do not count)."
+        + (f" Use hinge.{otherwise} for more than two." if classes.size > 2 else "")
+    )
