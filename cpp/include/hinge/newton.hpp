@@ -98,7 +98,7 @@ struct Newton {
     const std::size_t kept = places.size() / w.size();
     if (places.size() % w.size() != 0 || kept > kMostPlaces || (stride > 0 && kept == 0) ||
         std::any_of(read_at.begin(), read_at.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
-      throw std::invalid_argument("saved state: places out of range");
+      throw std::invalid_argument("saved state: places are out of range or of the wrong length");
     }
     if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
       throw std::invalid_argument("saved state: stride out of range");

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hinge import _core
-from hinge.problem import Problem
+from hinge.problem import Floats, Problem
 from hinge.solvers.contract import Point, Setup, Traits
 from hinge.solvers.native import NativeRun, NativeSolver
 
@@ -92,8 +92,12 @@ class NewtonRun(NativeRun):
     def begin_at(self, point: Point, near: bool) -> None:
         """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum."""
         state = self.save()
-        w = state["w"] if point.w is None else np.array(point.w)
-        if self._free:
-            w[-1] = point.b
-        state.update(a=point.multipliers, w=w, rate=_NEAR_RATE if near else _FAR_RATE)
+        if point.w is not None:
+            state["w"] = _finite(np.append(point.w[:-1], point.b if self._free else point.w[-1]))
+        state.update(a=np.maximum(_finite(point.multipliers), 0.0), rate=_NEAR_RATE if near else _FAR_RATE)
         self._algorithm.restore(state)
+
+
+def _finite(values: Floats) -> Floats:
+    """Zero where there is no number: with extreme costs a solver may overflow."""
+    return np.where(np.isfinite(values), values, 0.0)

@@ -101,11 +101,20 @@ class _Pool(Generic[T]):
             self._wait(threads)
         except BaseException:  # no thread is left behind
             self._token.stop()
-            self._wait(self._begun(threads))
+            self._end(threads)
             raise
         if self._errors:
             raise self._errors[0]
         return [self._results[k] for k in range(len(self._jobs))]
+
+    @classmethod
+    def _end(cls, threads: list[threading.Thread]) -> None:
+        """Wait for threads that were told to stop, however often Ctrl-C is pressed meanwhile."""
+        while True:
+            try:
+                return cls._wait(cls._begun(threads))
+            except KeyboardInterrupt:
+                continue
 
     @staticmethod
     def _begun(threads: list[threading.Thread]) -> list[threading.Thread]:
