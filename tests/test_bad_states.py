@@ -113,7 +113,7 @@ def test_array_of_another_length_is_refused(solver) -> None:
         "u",
         "e",
         "places",
-    )  # any number of active rows or places; none of the others for the last iterate
+    )  # of any length; the others may be empty for the last iterate
     arrays = [key for key, value in state.items() if isinstance(value, np.ndarray) and value.size]
     for key in [key for key in arrays if key not in variable]:
         for wrong in (state[key][:-1], np.r_[state[key], state[key]]):
