@@ -49,7 +49,7 @@ class DCD(NativeSolver):
     polish: bool = True
 
     forgets: ClassVar[State] = {"summit": 0.0}
-    proportional: ClassVar[tuple[str, ...]] = ("a",)
+    multipliers: ClassVar[str | None] = "a"
 
     @property
     def traits(self) -> Traits:

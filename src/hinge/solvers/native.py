@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hinge import _core
-from hinge.problem import Problem
+from hinge.problem import Floats, Problem
 from hinge.solvers.contract import Configuration, Point, Run, Setup, State, Traits
 
 # Under this name a state says what sum_i C_i was.
@@ -28,8 +28,8 @@ class NativeSolver(Configuration):
     core: ClassVar[Any] = _core
     #: Fields of a saved state that mean nothing on another problem, and what they are there.
     forgets: ClassVar[State] = {}
-    #: Fields of a saved state that are in proportion to the costs: multipliers, where the solver keeps them as such.
-    proportional: ClassVar[tuple[str, ...]] = ()
+    #: The field of a saved state that holds the multipliers, if there is one; "w" then holds their weights.
+    multipliers: ClassVar[str | None] = None
 
     @property
     def traits(self) -> Traits:
@@ -42,7 +42,7 @@ class NativeSolver(Configuration):
 
     def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
-        return NativeRun(self.build(self.core, problem, setup), setup.poll, self, problem.native.total_cost)
+        return NativeRun(self.build(self.core, problem, setup), setup.poll, self, problem)
 
 
 def rng_of(core: Any, setup: Setup) -> Any:
@@ -69,11 +69,11 @@ def kappa_of(problem: Problem) -> float:
 class NativeRun(Run):
     """Any class of the core at work."""
 
-    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, total_cost: float) -> None:
+    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
         self._algorithm = algorithm
         self._poll = poll
         self._solver = solver
-        self._total_cost = float(total_cost)
+        self._problem = problem
 
     def advance(self, epochs: int) -> int:
         touched, _ = self._algorithm.advance(epochs, self._poll)
@@ -93,7 +93,7 @@ class NativeRun(Run):
             self._algorithm.rebuild(self._poll)
 
     def save(self) -> State:
-        return {**self._algorithm.state(), _TOTAL_COST: self._total_cost}
+        return {**self._algorithm.state(), _TOTAL_COST: float(self._problem.native.total_cost)}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
@@ -106,12 +106,25 @@ class NativeRun(Run):
             self._algorithm.rebuild(self._poll)
 
     def _transferred(self, state: State) -> State:
-        """The state of another problem, for this one: multipliers grow with the costs.
+        """The state of another problem, for this one: multipliers grow with the costs, as far as that is good for D."""
+        factor = self._problem.native.total_cost / float(state[_TOTAL_COST])
+        name = self._solver.multipliers
+        if name is None or factor == 1.0:
+            return {**state, **self._solver.forgets}
+        a = np.asarray(state[name], dtype=np.float64)
+        scale = _best_scale(self._problem, a, np.asarray(state["w"]), factor)
+        return {**state, name: a * scale * (1.0 + _BEYOND), **self._solver.forgets}
 
-        So those at a bound stay at their bound, and sum_i a_i t_i = 0 if it was before.
-        """
-        factor = self._total_cost / float(state[_TOTAL_COST])
-        if factor != 1.0:
-            factor *= 1.0 + _BEYOND
-        scaled = {name: factor * np.asarray(state[name]) for name in self._solver.proportional}
-        return {**state, **scaled, **self._solver.forgets}
+
+def _best_scale(problem: Problem, a: Floats, w: Floats, factor: float) -> float:
+    """The s between 1 and `factor`, by which the costs have grown, with the largest D(s a); w is w(a).
+
+    D(s a) = s sum_i a_i - s^2 (1/2 |w|^2 + penalty). Where most multipliers lie at their bounds, s is `factor`: they go
+    to the new bounds. Where the rows can be separated, the old multipliers are still the best ones, and s is 1. Either
+    way sum_i a_i t_i = 0 stays true. Falling costs take the multipliers with them.
+    """
+    weights = w if problem.intercept.kind == "penalized" else w[:-1]
+    with np.errstate(all="ignore"):
+        penalty = 0.0 if problem.loss.bounded else float(np.sum(problem.loss.dual_penalty(a, problem.cost)))
+        best = float(np.sum(a)) / (float(np.sum(np.square(weights))) + 2.0 * penalty)
+    return max(1.0, min(best, factor)) if factor > 1.0 and best > 0.0 else factor

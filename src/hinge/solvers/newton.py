@@ -9,7 +9,7 @@ import numpy as np
 
 from hinge import _core
 from hinge.problem import Floats, Problem
-from hinge.solvers.contract import Point, Setup, Traits
+from hinge.solvers.contract import Point, Setup, State, Traits
 from hinge.solvers.native import NativeRun, NativeSolver
 
 # Rates of the zones for a start from given multipliers.
@@ -60,7 +60,8 @@ class Newton(NativeSolver):
 
     sampling: bool = True
 
-    proportional: ClassVar[tuple[str, ...]] = ("a",)
+    forgets: ClassVar[State] = {"rate": _NEAR_RATE}
+    multipliers: ClassVar[str | None] = "a"
 
     @property
     def traits(self) -> Traits:
@@ -86,7 +87,7 @@ class NewtonRun(NativeRun):
     """Newton at work. It can take over from another solver."""
 
     def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
-        super().__init__(algorithm, poll, solver, problem.native.total_cost)
+        super().__init__(algorithm, poll, solver, problem)
         self._free = problem.intercept.kind == "free"
 
     def begin_at(self, point: Point, near: bool) -> None:

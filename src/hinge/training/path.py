@@ -138,7 +138,8 @@ def path(
 
     The problem is that of :func:`solve`. Values of C are taken in ascending order, and each run starts from the
     multipliers of the one before, scaled to the new costs: ``a_i <- a_i C_new / C_old``. What lay at the old bound lies
-    at the new one, so most rows are where they belong from the start.
+    at the new one, so most rows are where they belong from the start. (The factor is smaller, down to 1, where that
+    gives a larger dual value.)
 
     Parameters
     ----------
