@@ -13,13 +13,15 @@ from hinge.solvers.dcd import DCD
 from hinge.solvers.newton import Newton
 
 # Newton begins at once where it is expected to cost no more than so many passes over the rows.
-_CHEAP = 45.0
+_CHEAP = 50.0
 # Passes of the first solver before its progress says anything.
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
-# The first solver gets at most this share of the epochs.
-_SHARE = 0.2
+# The first solver may cost so many times what newton would.
+_PATIENCE = 2.0
+# Passes that newton takes with conjugate gradients, where its matrices would be too large.
+_BY_GRADIENTS = 1000.0
 # From a gap like this on, newton can begin with narrow zones.
 _NEAR = 0.02
 
@@ -66,7 +68,7 @@ def newton_passes(problem: Problem) -> float:
     entry = 0.1  # of a dense matrix
     outer = entry * min(6.0 * (stored + 1.0) ** 2, float(n) ** 2)
     if n * n > max(2048.0**2, 0.125 * problem.rows.n_stored):  # conjugate gradients
-        return 200.0
+        return _BY_GRADIENTS
     steps = 30.0 * (entry * n**3 / 3.0 + 2.0 * min(n, m) * outer)
     return 30.0 + (3.0 * m * outer + steps) / one_pass
 
@@ -83,6 +85,10 @@ class _Progress:
             return
         self.passes.append(passes)
         self.gaps.append((estimate[0] - estimate[1]) / estimate[1])
+
+    def arrived(self, tol: float) -> bool:
+        """Whether the last gap is `tol`, by the estimate."""
+        return bool(self.gaps) and self.gaps[-1] <= tol
 
     def needed(self, tol: float) -> float:
         """Passes until the gap is `tol` if it falls on as in the second half of the passes so far."""
@@ -118,7 +124,6 @@ class AutoRun(Run):
         self._problem = problem
         self._setup = setup
         self._newton = newton_passes(problem)
-        self._epochs = 0
         self._read = 0.0  # passes so far
         self._progress = _Progress()
         self._at = -1
@@ -135,26 +140,34 @@ class AutoRun(Run):
         return self._SOLVERS[self._at][0]
 
     def advance(self, epochs: int) -> int:
+        """An epoch reads as many rows as there are: epochs of a solver that leaves rows out count less."""
         touched = 0
         for _ in range(epochs):
-            if self._at == 0 and self._crawls():
-                self._hand_over()
-            read = self._run.advance(1)
-            self._epochs += 1
-            touched += read
-            self._read += read / self._problem.m
-            if self._setup.poll.stopped:
-                break
-            self._progress.note(self._read, self._run.estimate())
+            rest = self._problem.m
+            while rest > 0 and not self._setup.poll.stopped:
+                read = self._epoch()
+                touched += read
+                rest -= max(read, 1)
+                if self._progress.arrived(self._setup.tol):
+                    break
         return touched
 
+    def _epoch(self) -> int:
+        """One epoch of the solver at work."""
+        if self._at == 0 and self._crawls():
+            self._hand_over()
+        read = self._run.advance(1)
+        self._read += read / self._problem.m
+        if not self._setup.poll.stopped:
+            self._progress.note(self._read, self._run.estimate())
+        return read
+
     def _crawls(self) -> bool:
-        """Whether newton would be there earlier, or the epochs might not suffice."""
-        if self._epochs >= _SHARE * self._setup.max_iter:
-            return True
+        """Whether newton would be there earlier."""
         if self._read < _FIRST_LOOK:
             return False
-        return _RANDOM * self._progress.needed(self._setup.tol) > self._newton
+        spent, needed = _RANDOM * self._read, _RANDOM * self._progress.needed(self._setup.tol)
+        return needed > self._newton or spent > _PATIENCE * self._newton
 
     def _hand_over(self) -> None:
         point = self._run.point()
@@ -172,18 +185,17 @@ class AutoRun(Run):
         self._run.rejected()
 
     def save(self) -> State:
-        own = {"auto_at": self._at, "auto_epochs": self._epochs, "auto_read": self._read, **self._progress.save()}
+        own = {"auto_at": self._at, "auto_read": self._read, **self._progress.save()}
         return {**own, **(self._run.save() or {})}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
-            at, epochs, read = int(state["auto_at"]), int(state["auto_epochs"]), float(state["auto_read"])
-            progress = _Progress.restored(state)
+            at, read, progress = int(state["auto_at"]), float(state["auto_read"]), _Progress.restored(state)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"The saved state does not fit this problem and Auto: {error}.") from error
-        if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf or epochs < 0:
+        if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf:
             raise ValueError("The saved state does not fit this problem and Auto: it names no solver.")
         self._take(at)
         self._run.restore(state, same_problem=same_problem)
         if same_problem:
-            self._epochs, self._read, self._progress = epochs, read, progress
+            self._read, self._progress = read, progress
