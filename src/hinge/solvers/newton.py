@@ -41,8 +41,8 @@ class Newton(NativeSolver):
     Notes
     -----
     H is solved by its Cholesky factor (as many rows as features, or by the formula of Woodbury as many as J has)
-    or by conjugate gradients, whichever takes fewer operations by count. A matrix takes at most 32 MB, or an eighth of what the values of X take
-    in float64; beside it, 32 bytes a row.
+    or by conjugate gradients, whichever takes fewer operations by count. A matrix takes at most 32 MB, or an eighth of
+    what the values of X take in float64; beside it, 32 bytes a row.
 
     References
     ----------
@@ -70,7 +70,7 @@ class Newton(NativeSolver):
             refines_tiny=True,
         )
 
-    def start(self, problem: Problem, setup: Setup) -> NewtonRun:
+    def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
         return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem.intercept.kind == "free")
 
