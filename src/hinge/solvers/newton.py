@@ -62,13 +62,8 @@ class Newton(NativeSolver):
 
     @property
     def traits(self) -> Traits:
-        """What the solver supports. Its estimates are the values, but for rounding."""
-        return Traits(
-            losses=("hinge", "squared_hinge"),
-            intercepts=("none", "free", "penalized"),
-            comparison=1.0,
-            refines_tiny=True,
-        )
+        """What the solver supports."""
+        return Traits(losses=("hinge", "squared_hinge"), intercepts=("none", "free", "penalized"), refines_tiny=True)
 
     def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
