@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from registry import VARIANTS, fitted
 
-from hinge import Blocks, CuttingPlane, Permutation, Problem, _core, reference
+from hinge import Blocks, CuttingPlane, Newton, Permutation, Problem, _core, reference
 from hinge.problem import Intercept, InterceptKind, as_loss, as_rows
 from hinge.reference import core
 from hinge.reference import problem as twin
@@ -101,7 +101,7 @@ def all_of(*intercepts: InterceptKind) -> list[Case]:
 
 def is_exact(solver: Any) -> bool:
     """Whether native code and twin agree to the bit: but for linear algebra, they do."""
-    return not isinstance(solver, CuttingPlane) and not getattr(solver, "polish", False)
+    return not isinstance(solver, CuttingPlane | Newton) and not getattr(solver, "polish", False)
 
 
 #: (variant of a solver, case that it supports): the registry, and variants of it.

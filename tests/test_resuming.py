@@ -48,7 +48,8 @@ def test_two_half_runs_are_one_run(solver, loss, intercept) -> None:
     def run(m: int, max_iter: int, state: Any = None) -> Solution:
         return solve_quietly(X[:m], y[:m], max_iter=max_iter, state=state, **options)
 
-    for m, first, second in ((1500, 1, 2), (5000, 1, 1)):
+    lengths = ((1500, 1, 2), (5000, 1, 2)) if solver == "newton" else ((1500, 4, 16), (5000, 5, 5))
+    for m, first, second in lengths:
         half, whole = run(m, first), run(m, first + second)
         assert whole.status == "max_iter", "the test wants a run that is not finished"
         assert_same_run(run(m, second, half.state), whole)

@@ -87,7 +87,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter : int, default=1000
         Largest number of passes over the rows, per class.
     solver : str or configuration, default="auto"
-        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "ocas", "pegasos", "sgd-s", ...), or a
+        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "newton", "ocas", "pegasos", ...), or a
         configuration such as ``Pegasos(k=100)``; its options can be searched as ``solver__k``.
     intercept : {"auto", "free", "penalized"}, default="auto"
         With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in

@@ -5,12 +5,12 @@ training loop, with the same certificate. Only the algorithm inside is another o
 NumPy, which reads like the paper. Nothing here is fast: a thousand times slower than native code is usual.
 
 - *To learn how a solver works*, read its module: `sgd`, `pegasos`, `gradient` (Norma and Zhang's method), `svmsgd`,
-  `sgdqn`, `online`, `dcd` with `face`, `mpu`, `cutting_plane` and `ocas` with `planes`.
+  `sgdqn`, `online`, `dcd` with `face`, `mpu`, `newton` with `zone`, `cutting_plane` and `ocas` with `planes`.
 - *To try an idea*, subclass an algorithm, change a step, and let the training loop judge it.
 - *To test native code*: a twin draws the same random numbers, adds in the same order, and carries the same fields under
   the same names. After any number of epochs both agree to the bit. Linear algebra (the Newton steps of
-  ``DCD(polish=True)``, the small problems of the cutting-plane methods) is left to NumPy and SciPy, and agrees to
-  rounding.
+  ``Newton()`` and ``DCD(polish=True)``, the small problems of the cutting-plane methods) is left to NumPy and SciPy,
+  and agrees to rounding.
 
 Examples
 --------
@@ -51,6 +51,7 @@ __all__ = [
     "OCAS",
     "SGDQN",
     "CuttingPlane",
+    "Newton",
     "Norma",
     "Online",
     "Pegasos",
@@ -73,6 +74,10 @@ class DCD(Twin, solvers.DCD):
 
 class MPU(Twin, solvers.MPU):
     """:class:`hinge.MPU` in readable NumPy, `hinge.reference.mpu`."""
+
+
+class Newton(Twin, solvers.Newton):
+    """:class:`hinge.Newton` in readable NumPy, `hinge.reference.newton`."""
 
 
 class Norma(Twin, solvers.Norma):

@@ -6,6 +6,7 @@ from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
 from hinge.reference.mpu import Mpu
+from hinge.reference.newton import Newton
 from hinge.reference.ocas import Ocas
 from hinge.reference.online import Online, OnlineOptions, OnlineStream
 from hinge.reference.order import Order, Sampling
@@ -23,6 +24,7 @@ __all__ = [
     "Dcd",
     "GradientOptions",
     "Mpu",
+    "Newton",
     "Norma",
     "NormaRate",
     "Ocas",

@@ -65,16 +65,15 @@ class Newton(NativeSolver):
 
     @property
     def traits(self) -> Traits:
-        """What the solver supports. Its estimates are the values, but for rounding."""
+        """What the solver supports."""
         return Traits(
             losses=("hinge", "squared_hinge"),
             intercepts=("none", "free", "penalized"),
-            comparison=1.0,
             refines_tiny=True,
             transfers=True,
         )
 
-    def start(self, problem: Problem, setup: Setup) -> NewtonRun:
+    def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
         return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem)
 

@@ -18,6 +18,8 @@ from hinge.training.signals import in_main_thread
 
 # A native call should read about this many rows: tiny problems get several epochs per call.
 _ROWS_PER_CALL = 4096
+# Estimates are plain sums in float64: what they say of the gap is worth no more than this share of the dual.
+_ESTIMATE_ROUNDING = 1e-12
 # After an interrupt, an evaluation of what was trained may take this many seconds.
 _AFTER_INTERRUPT = 0.3
 
@@ -206,7 +208,7 @@ class _Training:
         if count:
             self.schedule.evaluated(rows)
         self.best.update(model, bound)
-        self.fresh = True
+        self.fresh = bound is not None
         record = self._record()
         if self.options.verbose:
             _print(record, self.options.title, first=not self.history)
@@ -283,7 +285,8 @@ def _disproved(estimate: tuple[float, float] | None, model: Upper, tol: float) -
     """The exact primal is too far above the estimated dual: the true gap is neither small enough nor rounding."""
     if estimate is None:
         return False
-    return model.value - estimate[1] > (1.0 + 1e-6) * tol * estimate[1] + 4.0 * model.rounding
+    leeway = (1.0 + 1e-6) * tol + _ESTIMATE_ROUNDING
+    return model.value - estimate[1] > leeway * estimate[1] + 4.0 * model.rounding
 
 
 def _print(record: Record, title: str, first: bool) -> None:

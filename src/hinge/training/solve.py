@@ -134,7 +134,7 @@ def solve(
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ``max(0, s)`` or its square.
     solver : str or configuration, default="auto"
-        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "ocas", "pegasos", "sgd-s", ...), a
+        "auto" or a name of :data:`hinge.solvers.SOLVERS` ("dcd", "mpu", "newton", "ocas", "pegasos", ...), a
         configuration such as ``Pegasos(k=100)``, or a solver of yours (see the documentation: "your own solver").
     tol : float, default=1e-3
         Relative duality gap to reach. Problems of up to 1000 rows are solved as exactly as float64 allows.
