@@ -16,9 +16,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/state.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
@@ -34,17 +37,51 @@ namespace hinge {
 /// What varies from step to step besides J.
 struct System {
   std::span<const double> gradient;
-  double rate;   // of the weights C_i in H
-  double ridge;  // the last entry of R: 1, or tiny for a free b
+  double rate;      // of the weights C_i in H
+  double ridge;     // the last entry of R: 1, or tiny for a free b
+  double constant;  // feature behind the values of a row
+  bool free;        // b is free
 };
 
 class Curvature {
  public:
-  Curvature(std::int64_t n_features, double constant, bool free, std::int64_t n_threads)
-      : gram_(n_features, constant), constant_(constant), free_(free), n_threads_(n_threads) {}
+  Curvature(std::int64_t n_features, std::int64_t n_threads) : gram_(n_features), n_threads_(n_threads) {}
+
+  /// The Gram matrix and the rows in it are part of a saved run: computed anew, it would differ by rounding.
+  template <class F>
+  void fields(F&& field) {
+    field("gram", gram_.values());
+    field("gram_rows", rows_);
+    field("gram_weights", weights_);
+    field("gram_passed", passed_);
+  }
+
+  void check_restored(std::int64_t m) const {
+    const auto size = static_cast<std::size_t>(gram_.size());
+    const auto ascends = [](const Varying<std::int64_t>& rows) {
+      return std::adjacent_find(rows.begin(), rows.end(), std::greater_equal<>()) == rows.end();
+    };
+    if ((!gram_.values().empty() && gram_.values().size() != size * size) || rows_.size() != weights_.size() ||
+        (gram_.values().empty() && !rows_.empty())) {
+      throw std::invalid_argument("saved state: gram has the wrong length");
+    }
+    if (!ascends(rows_) || (!rows_.empty() && rows_.back() >= m)) {
+      throw std::invalid_argument("saved state: gram_rows are out of order or range");
+    }
+  }
 
   /// Nothing is known of the rows in J before.
-  void forget() { members_.reset(); }
+  void forget() {
+    gram_.values().clear();
+    rows_.clear();
+    weights_.clear();
+    forget_products();
+  }
+  /// These are the same bits whenever they are computed: they are not saved.
+  void forget_products() {
+    known_.clear();
+    products_.clear();
+  }
 
   /// p; nothing when stopped by the poll. `iterations` is what conjugate gradients took the last time; `touched` counts rows.
   template <Rows R>
@@ -83,12 +120,11 @@ class Curvature {
   static constexpr int kMostIterations = 250;
 
   Gram gram_;
-  std::optional<std::vector<Weighted>> members_;  // the rows in the Gram matrix, ascending
-  double passed_ = 0.0;                           // weight that went through it
-  std::vector<std::int64_t> known_;               // rows whose products are kept, ascending
-  std::vector<double> products_;                  // their products, row by row, lower triangle
-  double constant_;
-  bool free_;
+  Varying<std::int64_t> rows_;       // those in the Gram matrix, ascending
+  Varying<double> weights_;          // and what they weigh there
+  double passed_ = 0.0;              // weight that went through it
+  std::vector<std::int64_t> known_;  // rows whose products are kept, ascending
+  std::vector<double> products_;     // their products, row by row, lower triangle
   std::int64_t n_threads_;
 
   // ---- By the Gram matrix
@@ -96,22 +132,20 @@ class Curvature {
   /// Rows to add or to take off, with the sign of their weight.
   std::vector<Weighted> changes(std::span<const Weighted> in_zone) const {
     std::vector<Weighted> out;
-    auto old = members_->begin();
+    std::size_t old = 0;
     for (const Weighted& row : in_zone) {
-      for (; old != members_->end() && old->row < row.row; ++old) out.push_back({old->row, -old->weight});
-      if (old != members_->end() && old->row == row.row) {
+      for (; old < rows_.size() && rows_[old] < row.row; ++old) out.push_back({rows_[old], -weights_[old]});
+      if (old < rows_.size() && rows_[old] == row.row) {
         ++old;
       } else {
         out.push_back(row);
       }
     }
-    for (; old != members_->end(); ++old) out.push_back({old->row, -old->weight});
+    for (; old < rows_.size(); ++old) out.push_back({rows_[old], -weights_[old]});
     return out;
   }
 
-  std::size_t n_changed(std::span<const Weighted> in_zone) const {
-    return members_ ? std::min(changes(in_zone).size(), in_zone.size()) : in_zone.size();
-  }
+  std::size_t n_changed(std::span<const Weighted> in_zone) const { return std::min(changes(in_zone).size(), in_zone.size()); }
 
   static double weight_of(std::span<const Weighted> rows) {
     double total = 0.0;
@@ -120,30 +154,37 @@ class Curvature {
   }
 
   template <Rows R>
-  bool update_gram(const R& rows, std::span<const Weighted> in_zone, Poll& poll, std::int64_t& touched) {
-    std::vector<Weighted> changed = members_ ? changes(in_zone) : std::vector<Weighted>(in_zone.begin(), in_zone.end());
+  bool update_gram(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll, std::int64_t& touched) {
+    std::vector<Weighted> changed = changes(in_zone);
     passed_ += weight_of(changed);
-    if (!members_ || changed.size() >= in_zone.size() || passed_ > kDrift * weight_of(in_zone)) {
+    if (gram_.values().empty() || changed.size() >= in_zone.size() || passed_ > kDrift * weight_of(in_zone)) {
       gram_.clear();
       changed.assign(in_zone.begin(), in_zone.end());
       passed_ = weight_of(changed);
     }
     touched += static_cast<std::int64_t>(changed.size());
-    members_.reset();  // until it is done
-    if (!gram_.add(rows, changed, poll, n_threads_)) return false;
-    members_.emplace(in_zone.begin(), in_zone.end());
+    if (!gram_.add(rows, changed, system.constant, poll, n_threads_)) {
+      forget();
+      return false;
+    }
+    rows_.resize(in_zone.size());
+    weights_.resize(in_zone.size());
+    for (std::size_t k = 0; k < in_zone.size(); ++k) {
+      rows_[k] = in_zone[k].row;
+      weights_[k] = in_zone[k].weight;
+    }
     return true;
   }
 
   template <Rows R>
   std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system,
                                                 Poll& poll, std::int64_t& touched) {
-    if (!update_gram(rows, in_zone, poll, touched)) return std::nullopt;
+    if (!update_gram(rows, in_zone, system, poll, touched)) return std::nullopt;
     const auto n = static_cast<std::size_t>(gram_.size());
     std::vector<double> scaled(n * n);
     const auto h = [&](std::size_t i, std::size_t j) {
       const double r = i != j ? 0.0 : i + 1 < n ? 1.0 : system.ridge;
-      return r + system.rate * gram_.lower()[i * n + j];
+      return r + system.rate * gram_.values()[i * n + j];
     };
     std::vector<double> scale(n);
     for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(h(i, i));
@@ -221,7 +262,7 @@ class Curvature {
     if (!update_products(rows, in_zone, poll, touched)) return std::nullopt;
     const std::size_t j = in_zone.size();
     std::vector<double> p = steepest(system);
-    if (free_) p.back() = 0.0;
+    if (system.free) p.back() = 0.0;
     std::vector<double> right(j);
     for (std::size_t k = 0; k < j; ++k) right[k] = rows.dot(in_zone[k].row, p);  // -x.gradient
     std::vector<double> scale(j);
@@ -244,7 +285,7 @@ class Curvature {
         return x;
       };
       std::vector<double> delta = solve(right);
-      if (free_) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
+      if (system.free) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
         const std::vector<double> of_b = solve(std::vector<double>(j, 1.0));
         double sum = 0.0;
         double sum_of_b = system.ridge;
@@ -258,7 +299,7 @@ class Curvature {
       }
       const double b = p.back();
       for (std::size_t k = 0; k < j; ++k) rows.add(in_zone[k].row, -delta[k], p);
-      if (free_) p.back() = b;
+      if (system.free) p.back() = b;
       return p;
     }
     return steepest(system);
@@ -285,9 +326,9 @@ class Curvature {
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
         const auto& [i, weight] = in_zone[static_cast<std::size_t>(k)];
-        const double c = system.rate * weight * (rows.product(i, v.data()) + constant_ * v.back());
+        const double c = system.rate * weight * (rows.product(i, v.data()) + system.constant * v.back());
         rows.add(i, c, sum.values);
-        if (free_) sum.values.back() += c;
+        if (system.free) sum.values.back() += c;
         if (own(2 * rows.stored(i))) return false;
       }
       return true;
@@ -307,7 +348,7 @@ class Curvature {
     for (const auto& [i, weight] : in_zone) {
       const double c = system.rate * weight;
       rows.for_each(i, [&](std::int64_t f, double x) { diagonal[static_cast<std::size_t>(f)] += c * x * x; });
-      if (free_) diagonal.back() += c;
+      if (system.free) diagonal.back() += c;
       if (poll(rows.stored(i))) return std::nullopt;
     }
     std::vector<double> p(n);

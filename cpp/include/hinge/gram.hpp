@@ -14,6 +14,7 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/state.hpp"
 #include "hinge/tile.hpp"
 
 namespace hinge {
@@ -27,16 +28,19 @@ struct Weighted {
 class Gram {
  public:
   /// Features including the constant one: the matrix is size x size, row by row, and only its lower triangle counts.
-  Gram(std::int64_t n_features, double constant) : size_(n_features + 1), constant_(constant) {}
+  explicit Gram(std::int64_t n_features) : size_(n_features + 1) {}
 
   std::int64_t size() const { return size_; }
-  std::span<const double> lower() const { return values_; }
+  /// Its entries; none before the first `clear`.
+  Varying<double>& values() { return values_; }
+  const Varying<double>& values() const { return values_; }
 
   void clear() { values_.assign(static_cast<std::size_t>(size_ * size_), 0.0); }
 
   /// Adds these rows. False when stopped by the poll.
   template <Rows R>
-  bool add(const R& rows, std::span<const Weighted> chosen, Poll& poll, std::int64_t n_threads) {
+  bool add(const R& rows, std::span<const Weighted> chosen, double constant, Poll& poll, std::int64_t n_threads) {
+    constant_ = constant;
     double pairs = 0.0;
     for (const auto& [i, weight] : chosen) pairs += square(static_cast<double>(rows.stored(i) + 1));
     const double entries = static_cast<double>(chosen.size()) * square(static_cast<double>(size_));
@@ -58,8 +62,8 @@ class Gram {
   static constexpr std::int64_t kLeastChunk = 64;
 
   std::int64_t size_;
-  double constant_;
-  std::vector<double> values_;
+  double constant_ = 0.0;
+  Varying<double> values_;
   tile::Sides sides_;
 
   static double square(double x) { return x * x; }
@@ -99,7 +103,7 @@ class Gram {
   static constexpr std::int64_t kThreads = 1 << 20;
 
   struct Total {
-    std::vector<double> values;
+    Varying<double> values;
     void merge(const Total& other) {
       for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
     }
@@ -110,7 +114,7 @@ class Gram {
     const auto count = static_cast<std::int64_t>(chosen.size());
     const Parts parts = Parts::of(count, static_cast<std::int64_t>(pairs), size_ * size_);
     Total total{std::move(values_)};
-    const Total empty{parts.count > 1 ? std::vector<double>(total.values.size()) : std::vector<double>()};
+    const Total empty{parts.count > 1 ? Varying<double>(total.values.size()) : Varying<double>()};
     const bool finished =
         sum_over(parts, n_threads, poll, empty, total, [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
           for (std::int64_t k = begin; k < end; ++k) {

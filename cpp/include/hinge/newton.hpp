@@ -73,7 +73,8 @@ struct Newton {
         w(static_cast<std::size_t>(n_features) + 1),
         sum(w.size()),
         sampling_(sampling),
-        n_threads_(n_threads) {}
+        n_threads_(n_threads),
+        curvature_(n_features, n_threads) {}
 
   template <class F>
   void fields(F&& field) {
@@ -92,9 +93,11 @@ struct Newton {
     field("rest_gap", rest_gap);
     field("minimised", minimised);
     field("iterations", iterations);
+    curvature_.fields(field);
   }
 
-  void check_restored(const Problem&) const {
+  void check_restored(const Problem& problem) const {
+    curvature_.check_restored(problem.size());
     const std::size_t kept = places.size() / w.size();
     if (places.size() % w.size() != 0 || kept > kMostPlaces || (stride > 0 && kept == 0) ||
         std::any_of(read_at.begin(), read_at.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
@@ -167,6 +170,8 @@ struct Newton {
   static constexpr double kLonger = 4.0;
   /// Rows that cannot matter for so many times the length of a step are not even looked at until w has come that far.
   static constexpr double kNear = 8.0;
+  /// When steps have become so much shorter, fewer rows are near.
+  static constexpr double kTooFar = 8.0;
   static constexpr std::size_t kMostPlaces = 128;
   static constexpr std::size_t kLeastPlaces = 8;
   static constexpr std::int64_t kFirstStride = 64;
@@ -218,6 +223,7 @@ struct Newton {
 
   bool sampling_;
   std::int64_t n_threads_;
+  Curvature curvature_;
   std::vector<std::int64_t> near_;   // rows of the sample that may matter soon
   std::vector<double> near_from_;    // as long as w is not farther from here
   double horizon_ = -1.0;            // than this; -1: not known
@@ -276,6 +282,7 @@ struct Newton {
     places.assign(w.begin(), w.end());
     radius = kInfinity;
     horizon_ = -1.0;
+    curvature_.forget();
     minimised = false;
     if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
     awake_.resize(static_cast<std::size_t>(sample.size));
@@ -308,11 +315,11 @@ struct Newton {
   /// Steps on a sample until it is solved well enough for the next one, and begins it; on all rows until the epoch ends.
   template <Rows R>
   bool steps_on(const Task<R>& task, const Sample& sample, std::int64_t last, Poll& poll) {
-    Curvature curvature(task.rows.n_features(), task.constant, task.problem.free_intercept, n_threads_);
+    curvature_.forget_products();
     find_zone_rows(task.problem, sample);
     const double wanted = stride > 1 ? 0.0 : 0.25 * (zone_gap + rest_gap);
     for (int steps = 0; steps < kMostSteps && touched < last; ++steps) {
-      if (!step(task, sample, curvature, poll)) return false;
+      if (!step(task, sample, poll)) return false;
       const double gap = zone_gap + rest_gap;
       if (stride > 1 && (gap <= kSampleTolerance * dual || stuck_)) return next_sample(task, poll);
       if (gap <= wanted || stuck_) break;
@@ -321,13 +328,13 @@ struct Newton {
   }
 
   template <Rows R>
-  bool step(const Task<R>& task, const Sample& sample, Curvature& curvature, Poll& poll) {
+  bool step(const Task<R>& task, const Sample& sample, Poll& poll) {
     if (minimised && !next_round(task, sample, poll)) return false;
     const std::vector<double> gradient = gradient_of(task.problem);
     const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
     const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
-    const auto found =
-        curvature.direction(task.rows, rows_in_zone(sample), System{gradient, curved, ridge}, iterations, poll, touched);
+    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept};
+    const auto found = curvature_.direction(task.rows, rows_in_zone(sample), system, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
     const double slope = dot(gradient, p);
@@ -414,9 +421,10 @@ struct Newton {
     const auto farthest = [&](const double* from) {
       return std::sqrt(std::max(squared_distance(from, p, 0.0, task.scale), squared_distance(from, p, longest, task.scale)));
     };
-    const bool all = horizon_ < 0.0 || !(farthest(near_from_.data()) <= horizon_);
+    const double ahead = kNear * longest * length;
+    const bool all = horizon_ < 0.0 || horizon_ > kTooFar * ahead || !(farthest(near_from_.data()) <= horizon_);
     if (all) {
-      horizon_ = kNear * longest * length;
+      horizon_ = ahead;
       near_from_ = w;
     }
     std::vector<double> moved;  // squared, from each place; and as far as the horizon

@@ -16,6 +16,7 @@
 // Sums run over four (CSR) or eight (dense) interleaved accumulators: the order is part of the contract, the NumPy twins
 // add in the same order and agree to the bit.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -68,7 +69,12 @@ struct DenseRows : RowView {
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
-  [[gnu::always_inline]] void prefetch(std::int64_t i) const { __builtin_prefetch(values + row(i) * n_columns); }
+  /// The first cache lines: the hardware follows from there.
+  [[gnu::always_inline]] void prefetch(std::int64_t i) const {
+    const T* x = values + row(i) * n_columns;
+    const std::int64_t ahead = std::min<std::int64_t>(n_columns, 512 / sizeof(T));
+    for (std::int64_t j = 0; j < ahead; j += 64 / sizeof(T)) __builtin_prefetch(x + j);
+  }
 
   template <class F>
   void for_each(std::int64_t i, F&& visit) const {
