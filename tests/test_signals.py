@@ -317,7 +317,7 @@ def test_warm_start_after_an_interrupt_goes_on_without_a_warning(classes) -> Non
         warnings.simplefilter("error")
         model.fit(rows, labels)
     assert model.status_ == "converged"
-    fresh = LinearSVC(tol=1e-3).fit(rows, labels)
+    fresh = LinearSVC(solver="dcd", tol=1e-3).fit(rows, labels)
     assert model.n_iter_ <= fresh.n_iter_, "the work before the interrupt was thrown away"
 
 
@@ -329,4 +329,4 @@ def test_new_fit_after_an_interrupt_is_not_affected() -> None:
     with pytest.warns(UserWarning, match="starting afresh"):
         model.fit(X, y)
     assert model.status_ == "converged"
-    assert np.array_equal(model.coef_, LinearSVC().fit(X, y).coef_)
+    assert np.array_equal(model.coef_, LinearSVC(solver="dcd").fit(X, y).coef_)

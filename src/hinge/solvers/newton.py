@@ -82,10 +82,15 @@ class NewtonRun(NativeRun):
         self._free = free
 
     def begin_at(self, point: Point, near: bool) -> None:
-        """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum."""
+        """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum.
+
+        Where the costs underflow these may be no numbers; then it begins afresh.
+        """
         state = self.save()
         w = state["w"] if point.w is None else np.array(point.w)
         if self._free:
             w[-1] = point.b
+        if not (np.all(np.isfinite(point.multipliers)) and np.all(np.isfinite(w))):
+            return
         state.update(a=point.multipliers, w=w, rate=_NEAR_RATE if near else _FAR_RATE)
         self._algorithm.restore(state)
