@@ -139,14 +139,20 @@ class Curvature {
   std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system,
                                                 Poll& poll, std::int64_t& touched) {
     if (!update_gram(rows, in_zone, poll, touched)) return std::nullopt;
-    const auto n = static_cast<std::size_t>(gram_.size());
+    // A free b is eliminated: rows count from their mean. The curvature that is left for b alone is tiny where that mean is large, and
+    // any ridge on it would swamp it.
+    const auto size = static_cast<std::size_t>(gram_.size());
+    const std::span<const double> last = gram_.lower().subspan((size - 1) * size);  // sum_i C_i x_i, and sum_i C_i behind them
+    const bool eliminated = free_ && last.back() > 0.0;
+    const std::size_t n = eliminated ? size - 1 : size;
+    const auto mean = [&](std::size_t i) { return eliminated ? last[i] / last.back() : 0.0; };
     std::vector<double> scaled(n * n);
     const auto h = [&](std::size_t i, std::size_t j) {
-      const double r = i != j ? 0.0 : i + 1 < n ? 1.0 : system.ridge;
-      return r + system.rate * gram_.lower()[i * n + j];
+      const double r = i != j ? 0.0 : i + 1 < size ? 1.0 : system.ridge;
+      return r + system.rate * (gram_.lower()[i * size + j] - mean(i) * last[j]);
     };
     std::vector<double> scale(n);
-    for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(h(i, i));
+    for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(std::max(h(i, i), std::min(1.0, system.ridge)));
     for (double ridge = kFirstRidge; ridge <= kLastRidge; ridge *= 100.0) {
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < i; ++j) scaled[i * n + j] = h(i, j) * scale[i] * scale[j];
@@ -156,9 +162,14 @@ class Curvature {
       if (poll.stopped()) return std::nullopt;
       if (factor.ok()) {
         std::vector<double> p(n);
-        for (std::size_t i = 0; i < n; ++i) p[i] = -system.gradient[i] * scale[i];
+        for (std::size_t i = 0; i < n; ++i) p[i] = (mean(i) * system.gradient.back() - system.gradient[i]) * scale[i];
         p = factor.solve(std::move(p));
         for (std::size_t i = 0; i < n; ++i) p[i] *= scale[i];
+        if (eliminated) {
+          double b = -system.gradient.back() / (system.rate * last.back());
+          for (std::size_t i = 0; i < n; ++i) b -= mean(i) * p[i];
+          p.push_back(b);
+        }
         return p;
       }
       scaled.assign(n * n, 0.0);
@@ -247,7 +258,7 @@ class Curvature {
       if (free_) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
         const std::vector<double> of_b = solve(std::vector<double>(j, 1.0));
         double sum = 0.0;
-        double sum_of_b = system.ridge;
+        double sum_of_b = j == 0 ? system.ridge : 0.0;
         for (std::size_t k = 0; k < j; ++k) {
           sum += delta[k];
           sum_of_b += of_b[k];

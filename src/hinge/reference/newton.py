@@ -213,27 +213,22 @@ class Newton(Algorithm):
         return gradient
 
     def _direction(self, sample: Sample, gradient: Floats) -> Floats:
-        """H p = -gradient, H scaled to a unit diagonal."""
-        J, n = self.in_zone, gradient.size
+        """H p = -gradient. A free b is eliminated: rows count from their mean."""
+        J, free = self.in_zone, self.problem.free_intercept
         self.touched += J.size if self.in_matrix is None else min(J.size, np.setxor1d(J, self.in_matrix).size)
         self.in_matrix = J
         X = self.problem.rows.augmented(sample.rows[J].tolist())
-        weight = Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0]
-        regular = np.ones(n)
-        if self.problem.free_intercept:
-            X[:, -1] = 1.0
-            regular[-1] = BARELY_CURVED * weight * self.problem.total_cost
-        H = np.diag(regular) + weight * (X.T * sample.cost[J]) @ X
-        scale = 1.0 / np.sqrt(H.diagonal())
-        unit = H * np.outer(scale, scale)
-        for ridge in RIDGES:
-            np.fill_diagonal(unit, 1.0 + ridge * n)
-            try:
-                p: Floats = scale * cho_solve(cho_factor(unit), -gradient * scale)
-                return p
-            except (LinAlgError, ValueError):  # not positive definite, or not finite
-                continue
-        return -gradient
+        weight = float(Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0])
+        c = weight * sample.cost[J]
+        if not free:
+            return _solved(np.eye(gradient.size) + (X.T * c) @ X, -gradient)
+        X, of_b = X[:, :-1], float(gradient[-1])
+        if not J.size:
+            return np.append(-gradient[:-1], -of_b / (BARELY_CURVED * weight * self.problem.total_cost))
+        mean = c @ X / c.sum()
+        centred = X - mean
+        p = _solved(np.eye(mean.size) + (centred.T * c) @ centred, mean * of_b - gradient[:-1])
+        return np.append(p, -of_b / c.sum() - mean @ p)
 
     def _move_along(self, sample: Sample, p: Floats, slope: float) -> bool:
         """To the minimum on the ray, but not farther than `radius`; false if that is here."""
@@ -333,3 +328,17 @@ class Newton(Algorithm):
         zones, a, z = self._zones(sample).part(J), self.a[J], self.z[J]
         self._change_multipliers(sample, J, a, zones.next(a, z))
         self.in_zone = J[zones.contain(a, z)]
+
+
+def _solved(H: Floats, right: Floats) -> Floats:
+    """H p = right, H scaled to a unit diagonal."""
+    scale = 1.0 / np.sqrt(H.diagonal())
+    unit = H * np.outer(scale, scale)
+    for ridge in RIDGES:
+        np.fill_diagonal(unit, 1.0 + ridge * scale.size)
+        try:
+            p: Floats = scale * cho_solve(cho_factor(unit), right * scale)
+        except (LinAlgError, ValueError):  # not positive definite, or not finite
+            continue
+        return p
+    return right
