@@ -109,6 +109,16 @@ def test_hard_case_converges(name: str, intercept: Any, loss: Any) -> None:
         assert_optimal(found, X, y, 1e-6)
 
 
+@pytest.mark.parametrize("offset", [1e2, 1e3, 1e4])
+def test_offset_of_all_columns_costs_no_more_passes(offset: float) -> None:
+    """What is left of the curvature for a free b is about 1 / offset^2: a ridge on b once swamped it."""
+    X, y = make(2000, d=10)
+    for C in (0.01, 1.0, 1e4):
+        found = solve(X + offset, y, solver="newton", C=C, tol=1e-6)
+        assert_optimal(found, X + offset, y, 1e-6)
+        assert found.n_iter <= 100, f"{found.n_iter} passes at C={C}"
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("C", 10.0 ** np.arange(-10, 11, 2))
 def test_any_cost_converges(C: float, loss: Any) -> None:

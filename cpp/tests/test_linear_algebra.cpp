@@ -185,17 +185,18 @@ void gram_matrix_is_that_of_loops() {
       const std::vector<Weighted> chosen = some_rows(toy, 1, 2);
       const std::vector<Weighted> more = some_rows(toy, 0, 5);
       in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
-        Gram gram(toy.options.d, constant);
+        Gram gram(toy.options.d);
         Poll poll = never();
         gram.clear();
-        check(gram.add(rows, chosen, poll, 1) && gram.add(rows, more, poll, 2), "a sum that nobody stops is finished");
+        check(gram.add(rows, chosen, constant, poll, 1) && gram.add(rows, more, constant, poll, 2),
+              "a sum that nobody stops is finished");
         std::vector<Weighted> off = more;
         for (Weighted& row : off) row.weight = -row.weight;
-        check(gram.add(rows, off, poll, 1), "rows can be taken off");
+        check(gram.add(rows, off, constant, poll, 1), "rows can be taken off");
         const std::vector<double> expected = naive_gram(toy, chosen, constant);
         for (std::int64_t p = 0; p < gram.size(); ++p) {
           for (std::int64_t q = 0; q <= p; ++q) {
-            check_close(gram.lower()[at(p * gram.size() + q)], expected[at(p * gram.size() + q)], 1e-12, layout);
+            check_close(gram.values()[at(p * gram.size() + q)], expected[at(p * gram.size() + q)], 1e-12, layout);
           }
         }
       });
@@ -209,11 +210,11 @@ void threads_change_no_bit_of_a_gram_matrix() {
     const ToyCsr<double, std::int32_t> csr(toy);
     const std::vector<Weighted> chosen = some_rows(toy, 0, 1);
     const auto of_threads = [&](std::int64_t n_threads) {
-      Gram gram(toy.options.d, 1.0);
+      Gram gram(toy.options.d);
       Poll poll = never();
       gram.clear();
-      gram.add(csr.rows(), chosen, poll, n_threads);
-      return std::vector<double>(gram.lower().begin(), gram.lower().end());
+      gram.add(csr.rows(), chosen, 1.0, poll, n_threads);
+      return std::vector<double>(gram.values());
     };
     check(of_threads(1) == of_threads(3), "one thread and three");
   }
@@ -256,9 +257,9 @@ void every_way_solves_for_the_step() {
       const Toy toy(9, {.m = 500, .d = shape.d, .rho = rho, .free_intercept = free, .weighted = true});
       const double constant = free ? 1.0 : rho;
       const std::vector<double> gradient = random_values(at(shape.d + 1), 10);
-      const System system{gradient, 3.0, free ? 1e-9 : 1.0};
+      const System system{gradient, 3.0, free ? 1e-9 : 1.0, constant, free};
       in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
-        Curvature curvature(shape.d, constant, free, 1);
+        Curvature curvature(shape.d, 1);
         for (const std::int64_t first : {0, 3, 5}) {  // J changes from step to step
           std::vector<Weighted> in_zone;
           for (std::int64_t k = 0; k < shape.in_zone; ++k) in_zone.push_back({first + 2 * k, 0.0});
@@ -286,12 +287,12 @@ void gram_and_rows_agree() {
   for (const bool free : {false, true}) {
     const Toy toy(11, {.m = 200, .d = 30, .density = 1.0, .free_intercept = free});
     const std::vector<double> gradient = random_values(31, 12);
-    const System system{gradient, 10.0, free ? 1e-9 : 1.0};
+    const System system{gradient, 10.0, free ? 1e-9 : 1.0, free ? 1.0 : 0.0, free};
     std::vector<std::vector<double>> found;
     for (const std::int64_t extra : {0, 100}) {  // rows of no weight to speak of: J is large, p the same
       std::vector<Weighted> in_zone;
       for (std::int64_t i = 0; i < 8 + extra; ++i) in_zone.push_back({i, i < 8 ? 1.0 : 1e-14});
-      Curvature curvature(30, free ? 1.0 : 0.0, free, 1);
+      Curvature curvature(30, 1);
       double iterations = 1e6;
       std::int64_t touched = 0;
       Poll poll = never();
@@ -305,8 +306,8 @@ void step_without_rows_is_downhill() {
   for (const bool free : {false, true}) {
     const Toy toy(13, {.m = 20, .d = 4, .free_intercept = free});
     const std::vector<double> gradient{1.0, -2.0, 0.5, 0.0, 1e-3};
-    const System system{gradient, 1.0, free ? 1e-4 : 1.0};
-    Curvature curvature(4, free ? 1.0 : 0.0, free, 1);
+    const System system{gradient, 1.0, free ? 1e-4 : 1.0, free ? 1.0 : 0.0, free};
+    Curvature curvature(4, 1);
     double iterations = 30.0;
     std::int64_t touched = 0;
     Poll poll = never();
@@ -326,8 +327,8 @@ void dependent_features_and_rows_still_give_a_way_down() {
   const std::vector<double> gradient = random_values(13, 15);
   for (const double rate : {1e-10, 1.0, 1e10}) {
     for (const std::int64_t size : {6, 300}) {
-      const System system{gradient, rate, 1.0};
-      Curvature curvature(12, 0.0, false, 1);
+      const System system{gradient, rate, 1.0, 0.0, false};
+      Curvature curvature(12, 1);
       std::vector<Weighted> in_zone;
       for (std::int64_t i = 0; i < size; ++i) in_zone.push_back({i, 1.0});
       double iterations = 1e6;
@@ -343,8 +344,8 @@ void stop_is_noticed_on_every_way() {
   for (const Shape& shape : kShapes) {
     const Toy toy(16, {.m = 30'000, .d = shape.d, .density = 1.0});
     const std::vector<double> gradient = random_values(at(shape.d + 1), 17);
-    const System system{gradient, 1.0, 1.0};
-    Curvature curvature(shape.d, 0.0, false, 1);
+    const System system{gradient, 1.0, 1.0, 0.0, false};
+    Curvature curvature(shape.d, 1);
     std::vector<Weighted> in_zone;
     for (std::int64_t i = 0; i < (shape.in_zone < 10 ? 9 : 30'000); ++i) in_zone.push_back({i, 1.0});
     double iterations = shape.iterations;

@@ -180,14 +180,21 @@ class Curvature {
   std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system,
                                                 Poll& poll, std::int64_t& touched) {
     if (!update_gram(rows, in_zone, system, poll, touched)) return std::nullopt;
-    const auto n = static_cast<std::size_t>(gram_.size());
+    // A free b is eliminated: rows count from their mean. The curvature that is left for b alone is tiny where that mean is large, and
+    // any ridge on it would swamp it.
+    const auto size = static_cast<std::size_t>(gram_.size());
+    const std::span<const double> last =
+        std::span<const double>(gram_.values()).subspan((size - 1) * size);  // sum_i C_i x_i, and sum_i C_i behind them
+    const bool eliminated = system.free && last.back() > 0.0;
+    const std::size_t n = eliminated ? size - 1 : size;
+    const auto mean = [&](std::size_t i) { return eliminated ? last[i] / last.back() : 0.0; };
     std::vector<double> scaled(n * n);
     const auto h = [&](std::size_t i, std::size_t j) {
-      const double r = i != j ? 0.0 : i + 1 < n ? 1.0 : system.ridge;
-      return r + system.rate * gram_.values()[i * n + j];
+      const double r = i != j ? 0.0 : i + 1 < size ? 1.0 : system.ridge;
+      return r + system.rate * (gram_.values()[i * size + j] - mean(i) * last[j]);
     };
     std::vector<double> scale(n);
-    for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(h(i, i));
+    for (std::size_t i = 0; i < n; ++i) scale[i] = 1.0 / std::sqrt(std::max(h(i, i), std::min(1.0, system.ridge)));
     for (double ridge = kFirstRidge; ridge <= kLastRidge; ridge *= 100.0) {
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = 0; j < i; ++j) scaled[i * n + j] = h(i, j) * scale[i] * scale[j];
@@ -197,9 +204,14 @@ class Curvature {
       if (poll.stopped()) return std::nullopt;
       if (factor.ok()) {
         std::vector<double> p(n);
-        for (std::size_t i = 0; i < n; ++i) p[i] = -system.gradient[i] * scale[i];
+        for (std::size_t i = 0; i < n; ++i) p[i] = (mean(i) * system.gradient.back() - system.gradient[i]) * scale[i];
         p = factor.solve(std::move(p));
         for (std::size_t i = 0; i < n; ++i) p[i] *= scale[i];
+        if (eliminated) {
+          double b = -system.gradient.back() / (system.rate * last.back());
+          for (std::size_t i = 0; i < n; ++i) b -= mean(i) * p[i];
+          p.push_back(b);
+        }
         return p;
       }
       scaled.assign(n * n, 0.0);
@@ -288,7 +300,7 @@ class Curvature {
       if (system.free) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
         const std::vector<double> of_b = solve(std::vector<double>(j, 1.0));
         double sum = 0.0;
-        double sum_of_b = system.ridge;
+        double sum_of_b = j == 0 ? system.ridge : 0.0;
         for (std::size_t k = 0; k < j; ++k) {
           sum += delta[k];
           sum_of_b += of_b[k];
@@ -306,6 +318,11 @@ class Curvature {
   }
 
   // ---- By conjugate gradients
+
+  /// A free b needs its ridge only where no row holds it.
+  static double last_of_r(std::span<const Weighted> in_zone, const System& system) {
+    return system.free && !in_zone.empty() ? 0.0 : system.ridge;
+  }
 
   /// out = H v
   template <Rows R>
@@ -334,7 +351,7 @@ class Curvature {
       return true;
     };
     if (!sum_over(parts, n_threads_, poll, empty, total, add)) return false;
-    for (std::size_t k = 0; k < v.size(); ++k) total.values[k] += (k + 1 < v.size() ? 1.0 : system.ridge) * v[k];
+    for (std::size_t k = 0; k < v.size(); ++k) total.values[k] += (k + 1 < v.size() ? 1.0 : last_of_r(in_zone, system)) * v[k];
     out = std::move(total.values);
     return true;
   }
@@ -344,7 +361,7 @@ class Curvature {
                                                      double& iterations, Poll& poll, std::int64_t& touched) {
     const std::size_t n = system.gradient.size();
     std::vector<double> diagonal(n, 1.0);
-    diagonal.back() = system.ridge;
+    diagonal.back() = last_of_r(in_zone, system);
     for (const auto& [i, weight] : in_zone) {
       const double c = system.rate * weight;
       rows.for_each(i, [&](std::int64_t f, double x) { diagonal[static_cast<std::size_t>(f)] += c * x * x; });

@@ -164,6 +164,8 @@ struct Newton {
   /// With it, all rows are in their zones at w = 0.
   static constexpr double kFirstRate = 0.5;
   static constexpr double kFaster = 2.0;
+  /// Narrower zones are lost in rounding.
+  static constexpr double kLastRate = 0x1p24;
   /// A round ends when the rest of the gap is at most so many times the part that only the next round can lower.
   static constexpr double kMinimised = 5.0;
   /// A step may be so many times as long as the one before: the rows that it may concern are to be few.
@@ -570,7 +572,7 @@ struct Newton {
     minimised = false;
     if (!task.problem.loss.is_hinge()) return true;
     for (std::int64_t k = 0; k < sample.size; ++k) a[k] = zone(task.problem, sample, k).next(a[k], z[k]);
-    rate *= kFaster;
+    rate = std::min(kFaster * rate, kLastRate);
     Moved all{.sum = std::vector<double>(w.size())};
     for (const auto& [k, cost] : in_zone_) {
       const Zone own = zone(task.problem, sample, k);

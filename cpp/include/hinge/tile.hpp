@@ -108,12 +108,18 @@ struct Sides {
     b.put(row, x, 1.0);
   }
 
-  /// Adds to the rows of panel p of C (those from p kRows on), up to the diagonal and a little beyond. `c` points to C's first entry,
-  /// `size` is its order.
+  /// Adds to the rows of panel p of C (those from p kRows on), up to the diagonal. `c` points to C's first entry, `size` is its order.
   void add_panel(std::int64_t p, double* c, std::int64_t leading, std::int64_t size) const {
     const std::int64_t first = p * kRows;
-    const std::int64_t rows = std::min(kRows, size - first);
-    add_product(a, p, b, n, rows, std::min(size, first + kRows), c + first * leading, leading);
+    const std::int64_t last = std::min(first + kRows, size);
+    double sum[kRows * kColumns];
+    for (std::int64_t column = 0; column < last; column += kColumns) {
+      multiply(n, a.panel(p), b.panel(column / kColumns), sum);
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t end = std::min(column + kColumns, i + 1);
+        for (std::int64_t j = column; j < end; ++j) c[i * leading + j] += sum[(i - first) * kColumns + (j - column)];
+      }
+    }
   }
 };
 

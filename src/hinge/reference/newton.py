@@ -40,6 +40,7 @@ from hinge.reference.zone import Numbers, Zones
 
 FIRST_RATE = 0.5  # with it, all rows are in their zones at w = 0
 FASTER = 2.0
+LAST_RATE = 2.0**24  # narrower zones are lost in rounding
 MINIMISED = 5.0  # a round ends when the rest of the gap is at most so many times the part that only s can lower
 LONGER = 4.0  # a step may be so many times as long as the one before
 MOST_PLACES, LEAST_PLACES = 128, 8
@@ -47,6 +48,7 @@ FIRST_STRIDE, NEXT_STRIDE = 64, 8
 LEAST_SAMPLE, SAMPLE_PER_FEATURE = 500, 20  # rows
 SAMPLE_TOLERANCE = 0.01
 MOST_STEPS = 50
+DRIFT = 1e4  # the Gram matrix is computed anew when so much more weight than it has went through it
 BARELY_CURVED = 1e-10  # the curvature along b without any row, as a share of that with all rows
 RIDGES = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # added to the unit diagonal: features may be dependent
 
@@ -70,7 +72,7 @@ class Newton(Algorithm):
 
     fields = (
         *("a", "z", "read_at", "w", "sum", "places", "rate", "radius", "stride", "total", "dual", "zone_gap"),
-        *("rest_gap", "minimised", "iterations"),
+        *("rest_gap", "minimised", "iterations", "gram", "gram_rows", "gram_weights", "gram_passed"),
     )
 
     def __init__(self, problem: Problem, sampling: bool, n_threads: int) -> None:
@@ -94,7 +96,10 @@ class Newton(Algorithm):
         self.minimised = False  # the round has ended
         self.iterations = 30.0  # of native code's conjugate gradients: not used here
         self.in_zone: Numbers = np.zeros(0, dtype=np.int64)  # J, as rows of the sample
-        self.in_matrix: Numbers | None = None  # J of the step before
+        self.gram = array("d")  # the Gram matrix of the step before, its lower triangle row by row,
+        self.gram_rows = array("q")  # the rows in it,
+        self.gram_weights = array("d")  # what they weigh,
+        self.gram_passed = 0.0  # and the weight that went through it
 
     def point(self) -> Point:
         w, multipliers = self.w.copy(), self.a.copy()
@@ -161,6 +166,7 @@ class Newton(Algorithm):
 
     def _read_all(self, sample: Sample) -> None:
         """Reads all rows at the present w."""
+        self._forget_gram()
         self.places = array("d", self.w)
         self.radius = math.inf
         if not self.hinge:
@@ -181,7 +187,6 @@ class Newton(Algorithm):
         """On a sample until it is solved well enough, and the next one begun; on all rows until the epoch ends."""
         n = sample.rows.size
         self.in_zone = np.flatnonzero(self._zones(sample).contain(self.a[:n], self.z[:n]))
-        self.in_matrix = None
         wanted = 0.0 if self.stride > 1 else 0.25 * (self.zone_gap + self.rest_gap)
         for _ in range(MOST_STEPS):
             if self.touched >= last:
@@ -213,27 +218,39 @@ class Newton(Algorithm):
         return gradient
 
     def _direction(self, sample: Sample, gradient: Floats) -> Floats:
-        """H p = -gradient, H scaled to a unit diagonal."""
-        J, n = self.in_zone, gradient.size
-        self.touched += J.size if self.in_matrix is None else min(J.size, np.setxor1d(J, self.in_matrix).size)
-        self.in_matrix = J
+        """H p = -gradient. A free b is eliminated: rows count from their mean."""
+        J, free = self.in_zone, self.problem.free_intercept
         X = self.problem.rows.augmented(sample.rows[J].tolist())
-        weight = Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0]
-        regular = np.ones(n)
-        if self.problem.free_intercept:
+        if free:
             X[:, -1] = 1.0
-            regular[-1] = BARELY_CURVED * weight * self.problem.total_cost
-        H = np.diag(regular) + weight * (X.T * sample.cost[J]) @ X
-        scale = 1.0 / np.sqrt(H.diagonal())
-        unit = H * np.outer(scale, scale)
-        for ridge in RIDGES:
-            np.fill_diagonal(unit, 1.0 + ridge * n)
-            try:
-                p: Floats = scale * cho_solve(cho_factor(unit), -gradient * scale)
-                return p
-            except (LinAlgError, ValueError):  # not positive definite, or not finite
-                continue
-        return -gradient
+        self._keep_gram(X, sample.rows[J], sample.cost[J])
+        weight = float(Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0])
+        c = weight * sample.cost[J]
+        if not free:
+            return _solved(np.eye(gradient.size) + (X.T * c) @ X, -gradient)
+        X, of_b = X[:, :-1], float(gradient[-1])
+        if not J.size:
+            return np.append(-gradient[:-1], -of_b / (BARELY_CURVED * weight * self.problem.total_cost))
+        mean = c @ X / c.sum()
+        centred = X - mean
+        p = _solved(np.eye(mean.size) + (centred.T * c) @ centred, mean * of_b - gradient[:-1])
+        return np.append(p, -of_b / c.sum() - mean @ p)
+
+    def _keep_gram(self, X: Floats, rows: Numbers, cost: Floats) -> None:
+        """The Gram matrix of the rows in J. Native code adds and takes off those that have changed: what it reads."""
+        old = dict(zip(self.gram_rows, self.gram_weights, strict=True))
+        new = dict(zip(rows.tolist(), cost.tolist(), strict=True))
+        changed = [old.get(i, new.get(i, 0.0)) for i in old.keys() ^ new.keys()]
+        self.gram_passed += sum(changed)
+        if not self.gram or len(changed) >= rows.size or self.gram_passed > DRIFT * cost.sum():
+            changed = cost.tolist()
+            self.gram_passed = float(cost.sum())
+        self.touched += len(changed)
+        self.gram = array("d", np.tril((X.T * cost) @ X).ravel())
+        self.gram_rows, self.gram_weights = array("q", rows), array("d", cost)
+
+    def _forget_gram(self) -> None:
+        self.gram, self.gram_rows, self.gram_weights, self.gram_passed = array("d"), array("q"), array("d"), 0.0
 
     def _move_along(self, sample: Sample, p: Floats, slope: float) -> bool:
         """To the minimum on the ray, but not farther than `radius`; false if that is here."""
@@ -329,7 +346,21 @@ class Newton(Algorithm):
             return
         n, J = sample.rows.size, self.in_zone
         self.a[:n] = self._zones(sample).next(self.a[:n], self.z[:n])
-        self.rate *= FASTER
+        self.rate = min(FASTER * self.rate, LAST_RATE)
         zones, a, z = self._zones(sample).part(J), self.a[J], self.z[J]
         self._change_multipliers(sample, J, a, zones.next(a, z))
         self.in_zone = J[zones.contain(a, z)]
+
+
+def _solved(H: Floats, right: Floats) -> Floats:
+    """H p = right, H scaled to a unit diagonal."""
+    scale = 1.0 / np.sqrt(H.diagonal())
+    unit = H * np.outer(scale, scale)
+    for ridge in RIDGES:
+        np.fill_diagonal(unit, 1.0 + ridge * scale.size)
+        try:
+            p: Floats = scale * cho_solve(cho_factor(unit), right * scale)
+        except (LinAlgError, ValueError):  # not positive definite, or not finite
+            continue
+        return p
+    return right
