@@ -75,6 +75,7 @@ class Curvature {
     gram_.values().clear();
     rows_.clear();
     weights_.clear();
+    passed_ = 0.0;
     forget_products();
   }
   /// These are the same bits whenever they are computed: they are not saved.

@@ -240,7 +240,7 @@ class Newton(Algorithm):
         """The Gram matrix of the rows in J. Native code adds and takes off those that have changed: what it reads."""
         old = dict(zip(self.gram_rows, self.gram_weights, strict=True))
         new = dict(zip(rows.tolist(), cost.tolist(), strict=True))
-        changed = [old.get(i, new.get(i, 0.0)) for i in old.keys() ^ new.keys()]
+        changed = [old[i] if i in old else new[i] for i in old.keys() ^ new.keys()]
         self.gram_passed += sum(changed)
         if not self.gram or len(changed) >= rows.size or self.gram_passed > DRIFT * cost.sum():
             changed = cost.tolist()
