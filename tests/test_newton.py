@@ -287,6 +287,8 @@ def test_steps_of_native_code_and_twin_are_the_same_but_for_rounding() -> None:
             found, expected = native.state(), slow.state()
             assert found.keys() == expected.keys()
             for name, value in expected.items():
+                if name.startswith("gram"):  # what native code keeps of it depends on which way it solves for the step
+                    continue
                 message = f"{describe(case)}: {name} at a gap of {gap:.1e}"
                 scale = slow.dual if name.endswith("gap") else 1.0
                 close = np.allclose(found[name], value, rtol=1e-6, atol=1e-9 * scale)
