@@ -12,9 +12,12 @@ from hinge.problem.problem import Floats
 
 def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The distinct values, in ascending order."""
-    # With an index NumPy sorts. Without one, NumPy 2.3 and later hash, and a daemon thread that is in that code when
-    # the interpreter exits aborts the process.
-    found: npt.NDArray[Any] = np.unique(values, return_index=True)[0]
+    # Not by numpy.unique: NumPy 2.3 and later hash, and a daemon thread that is in that code when the interpreter
+    # exits aborts the process.
+    ordered = np.sort(values)
+    first = np.ones(ordered.size, dtype=bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    found: npt.NDArray[Any] = ordered[first]
     return found
 
 
