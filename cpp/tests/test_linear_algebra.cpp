@@ -32,6 +32,13 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // ---- Tiles
 
+/// `count` values from `begin` on, with zeros behind them.
+std::vector<double> padded(const std::vector<double>& values, std::int64_t begin, std::int64_t count) {
+  std::vector<double> out(tile::padded(count));
+  std::copy_n(values.begin() + begin, count, out.begin());
+  return out;
+}
+
 /// Every size around the width of a panel, and C a part of a larger matrix.
 void product_of_panels_is_that_of_loops() {
   for (const std::int64_t rows : {1, 5, 6, 7, 13}) {
@@ -44,8 +51,8 @@ void product_of_panels_is_that_of_loops() {
         a.reset(rows, n);
         b.reset(columns, n);
         for (std::int64_t k = 0; k < n; ++k) {
-          for (std::int64_t i = 0; i < rows; ++i) a.at(k, i) = left[at(k * rows + i)];
-          for (std::int64_t j = 0; j < columns; ++j) b.at(k, j) = right[at(k * columns + j)];
+          a.put(k, padded(left, k * rows, rows).data(), 1.0);
+          b.put(k, padded(right, k * columns, columns).data(), 1.0);
         }
         const std::int64_t leading = columns + 3;
         std::vector<double> c(at(rows * leading), 1.0);
