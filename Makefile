@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full competitors hooks clean
+.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -88,6 +88,12 @@ lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in a
 
 lab-full: $(VENV)/.lab  ## The same on all data sets, three costs, deeper curves: hours
 	$(BIN)/python benchmarks/lab.py full
+
+converges: $(VENV)/.test  ## Default calls on many data sets, C from 1e-3 to 1e3: does everything converge? (HINGE_DATA)
+	$(BIN)/python benchmarks/converges.py
+
+accuracy: competitors  ## Time to a true accuracy, the default call beside tuned competitors (HINGE_DATA; an hour)
+	$(BIN)/python benchmarks/accuracy.py
 
 competitors: $(VENV)/.lab  ## Install the competitors that pip has; one that cannot be had is left out
 	$(PIP_INSTALL) cython numpy 'setuptools<80' wheel

@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score, get_scorer
-from sklearn.model_selection import check_cv
 
 from hinge import _core, checks
 from hinge.certificate import Certificate
@@ -150,6 +148,8 @@ class LinearSVCCV(LinearSVC):
         if self.scoring is None:
             return float(super().score(X, y, sample_weight))
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        from sklearn.metrics import get_scorer  # here: its import takes longer than all of hinge
+
         return float(get_scorer(self.scoring)(self, X, y, **weights))
 
     def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
@@ -180,6 +180,8 @@ class LinearSVCCV(LinearSVC):
         return None
 
     def _splits(self, X: Any, y: npt.NDArray[Any]) -> list[tuple[Integers, Integers]]:
+        from sklearn.model_selection import check_cv  # here: its import takes longer than all of hinge
+
         splits = check_cv(self.cv, y, classifier=True).split(X, y)
         return [(_positions(train, len(y)), _positions(test, len(y))) for train, test in splits]
 
@@ -241,6 +243,8 @@ class _Fold:
 
     def scores(self, paths: Sequence[list[_Step]], scoring: Any, X: Any) -> list[float]:
         """The score at every C."""
+        from sklearn.metrics import accuracy_score, get_scorer  # here: its import takes longer than all of hinge
+
         rows = X[self.test] if callable(scoring) else self.test  # scikit-learn's own scorers only hand them on
         weights = {} if np.all(self.test_weight == 1) or callable(scoring) else {"sample_weight": self.test_weight}
         found: list[float] = []
