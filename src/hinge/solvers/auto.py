@@ -18,10 +18,10 @@ _CHEAP = 50.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
-# The first solver may cost so many times what newton would.
-_PATIENCE = 2.0
+# The first solver may cost so many times what newton would. With 1, both together cost at most twice that.
+_PATIENCE = 1.0
 # Passes that newton takes with conjugate gradients, where its matrices would be too large.
-_BY_GRADIENTS = 1000.0
+_BY_GRADIENTS = 2000.0
 # From a gap like this on, newton can begin with narrow zones.
 _NEAR = 0.02
 
