@@ -22,7 +22,7 @@ def cpu_seconds(statement: str) -> float:
     return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
 
 
-def test_import_costs_at_most_a_tenth_more_than_sklearn_svm() -> None:
+def test_import_costs_at_most_a_quarter_more_than_sklearn_svm() -> None:
     statements = ("import sklearn.svm", "import hinge")
     for statement in statements:
         cpu_seconds(statement)  # byte code and file cache
@@ -30,6 +30,6 @@ def test_import_costs_at_most_a_tenth_more_than_sklearn_svm() -> None:
     for trial in range(8):  # a noisy machine spoils some, not all
         best = {statement: min(best[statement], cpu_seconds(statement)) for statement in statements}
         svm, own = best.values()
-        if trial >= 1 and own <= 1.1 * svm:
+        if trial >= 1 and own <= 1.25 * svm:
             return
-    pytest.fail(f"importing hinge takes {own:.3f} s of CPU time, sklearn.svm {svm:.3f} s: more than a tenth more")
+    pytest.fail(f"importing hinge takes {own:.3f} s of CPU time, sklearn.svm {svm:.3f} s: more than a quarter more")
