@@ -299,10 +299,7 @@ void bind_rows(nb::module_& m) {
   cls.def_prop_ro("layout", &layout, "\"dense\" or \"csr\": they sum in different orders.");
   cls.def("entries", &entries, nb::arg("i"),
           "(columns, values) that row i stores, in their order, without the constant feature.");
-  cls.def_prop_ro(
-         "n_stored", [](const RowsHandle& self) { return self.visit([](const auto& rows) { return rows.total_stored(); }); },
-         "How many values the rows store.")
-      .def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
+  cls.def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
   cls.def_prop_ro(
       "squared_norms",
       [](const RowsHandle& handle) {

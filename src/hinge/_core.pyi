@@ -68,10 +68,6 @@ class Rows:
         """
 
     @property
-    def n_stored(self) -> int:
-        """How many values the rows store."""
-
-    @property
     def n_features(self) -> int:
         """Without the constant feature."""
 
@@ -290,6 +286,11 @@ class Newton:
         """
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
+
+def newton_passes(rows: Rows) -> float:
+    """
+    What Newton is expected to cost on these rows, in passes over them: counted, not timed.
+    """
 
 class Sampling(enum.Enum):
     iid = 0
