@@ -171,6 +171,8 @@ struct Newton {
   static constexpr std::int64_t kLeastSample = 500;
   static constexpr std::int64_t kSamplePerFeature = 20;
   static constexpr double kSampleTolerance = 0.01;
+  /// After a sample with so many rows for each feature, w is so close to the end that the zones may be narrower.
+  static constexpr std::int64_t kFaithful = 100;
   static constexpr int kMostSteps = 50;
   /// The curvature along b when no row is in its zone, as a share of that with all rows in theirs.
   static constexpr double kBarelyCurved = 1e-10;
@@ -230,6 +232,7 @@ struct Newton {
   /// The next sample, from the present w. Multipliers begin in the middle of the box: a row is in its zone if its slack is about zero.
   template <Rows R>
   bool next_sample(const Task<R>& task, Poll& poll) {
+    if (task.problem.size() / stride >= kFaithful * task.rows.n_features()) rate = std::min(kFaster * rate, kLastRate);
     stride = next_stride(task, stride);
     const Sample sample(task.problem, stride);
     const bool is_hinge = task.problem.loss.is_hinge();
