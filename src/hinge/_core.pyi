@@ -549,9 +549,9 @@ class SgdQnSingle:
         """
 
 class CuttingPlane:
-    """The cutting-plane method at work: (problem, patience)"""
+    """The cutting-plane method at work: (problem, patience, n_threads)"""
 
-    def __init__(self, arg0: Problem, arg1: int, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, arg2: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -573,9 +573,11 @@ class CuttingPlane:
         """
 
 class Ocas:
-    """The optimised cutting-plane algorithm at work: (problem, mu, patience)"""
+    """
+    The optimised cutting-plane algorithm at work: (problem, mu, patience, n_threads)
+    """
 
-    def __init__(self, arg0: Problem, arg1: float, arg2: int, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: float, arg2: int, arg3: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
