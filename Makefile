@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy competitors hooks clean
+.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -94,6 +94,9 @@ converges: $(VENV)/.test  ## Default calls on many data sets, C from 1e-3 to 1e3
 
 accuracy: competitors  ## Time to a true accuracy, the default call beside tuned competitors (HINGE_DATA; an hour)
 	$(BIN)/python benchmarks/accuracy.py
+
+scaling: $(VENV)/.test  ## Threads, a free intercept, growth of time and memory with the rows (HINGE_DATA; half an hour)
+	$(BIN)/python benchmarks/scaling.py
 
 competitors: $(VENV)/.lab  ## Install the competitors that pip has; one that cannot be had is left out
 	$(PIP_INSTALL) cython numpy 'setuptools<80' wheel

@@ -135,7 +135,7 @@ class Curvature {
   static constexpr int kMostIterations = 250;
   /// Of a run: the steps, those that see most rows in their zones, and the passes of all where the matrices are too large.
   static constexpr double kSteps = 30.0;
-  static constexpr double kFullSteps = 3.0;
+  static constexpr double kFullSteps = 1.0;
   static constexpr double kByGradients = 2000.0;
 
   /// Entries that a matrix may have.
