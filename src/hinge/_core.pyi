@@ -337,6 +337,69 @@ class Pegasos:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
+class AssetOptions:
+    def __init__(self, sampling: Sampling, average_last: int) -> None: ...
+
+class RootRate:
+    """
+    eta_j = D_X / (D_G sqrt(j)), D_G from sample_size rows; largest_b is B.
+    """
+
+    def __init__(self, sample_size: int, largest_b: float) -> None: ...
+
+class StarRate:
+    """eta_j = 1 / (lambda j)"""
+
+    def __init__(self) -> None: ...
+
+class Asset:
+    """ASSET at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: RootRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class AssetStar:
+    """ASSET* at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: StarRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
 class GradientOptions:
     def __init__(self, sampling: Sampling, projection: bool, output: Output) -> None: ...
 

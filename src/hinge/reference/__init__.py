@@ -4,8 +4,8 @@ The configurations here have the names, the options and the documentation of tho
 training loop, with the same certificate. Only the algorithm inside is another one: instead of C++ a page or two of
 NumPy, which reads like the paper. Nothing here is fast: a thousand times slower than native code is usual.
 
-- *To learn how a solver works*, read its module: `sgd`, `pegasos`, `gradient` (Norma and Zhang's method), `svmsgd`,
-  `sgdqn`, `online`, `dcd` with `face`, `mpu`, `newton` with `zone`, `cutting_plane` and `ocas` with `planes`.
+- *To learn how a solver works*, read its module: `sgd`, `pegasos`, `asset`, `gradient` (Norma and Zhang's method),
+  `svmsgd`, `sgdqn`, `online`, `dcd` with `face`, `mpu`, `newton` with `zone`, `cutting_plane` and `ocas` with `planes`.
 - *To try an idea*, subclass an algorithm, change a step, and let the training loop judge it.
 - *To test native code*: a twin draws the same random numbers, adds in the same order, and carries the same fields under
   the same names. After any number of epochs both agree to the bit. Linear algebra (the Newton steps of
@@ -50,6 +50,8 @@ __all__ = [
     "MPU",
     "OCAS",
     "SGDQN",
+    "Asset",
+    "AssetStar",
     "CuttingPlane",
     "Newton",
     "Norma",
@@ -62,6 +64,14 @@ __all__ = [
     "Zhang",
     "core",
 ]
+
+
+class Asset(Twin, solvers.Asset):
+    """:class:`hinge.Asset` in readable NumPy, `hinge.reference.asset`."""
+
+
+class AssetStar(Twin, solvers.AssetStar):
+    """:class:`hinge.AssetStar` in readable NumPy, `hinge.reference.asset`."""
 
 
 class CuttingPlane(Twin, solvers.CuttingPlane):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.reference.asset import Asset, AssetOptions, AssetStar, RootRate, StarRate
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
@@ -18,6 +19,9 @@ from hinge.reference.sgdqn import SgdQn, SgdQnSingle
 from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
 
 __all__ = [
+    "Asset",
+    "AssetOptions",
+    "AssetStar",
     "Bias",
     "ConstantRate",
     "CuttingPlane",
@@ -37,10 +41,12 @@ __all__ = [
     "PegasosOptions",
     "Presentation",
     "Rng",
+    "RootRate",
     "Sampling",
     "Sgd",
     "SgdQn",
     "SgdQnSingle",
+    "StarRate",
     "SvmSgd",
     "SvmSgdSingle",
     "Zhang",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinge.solvers.asset import Asset, AssetStar
 from hinge.solvers.auto import Auto
 from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, Solver, State, Traits, as_run
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
@@ -22,6 +23,8 @@ __all__ = [
     "OCAS",
     "SGDQN",
     "SOLVERS",
+    "Asset",
+    "AssetStar",
     "Auto",
     "Composite",
     "Configuration",
@@ -50,6 +53,8 @@ __all__ = [
 
 #: The registry: every algorithm by name, with its default options.
 SOLVERS: dict[str, Solver] = {
+    "asset": Asset(),
+    "asset-star": AssetStar(),
     "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
