@@ -27,7 +27,7 @@ def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = _BLOCK_BYTES) -> 
 
 def for_each(work: Callable[[Any], T], items: Sequence[Any], n_threads: int) -> Iterator[T]:
     """``work(item)`` for every item, in their order, on `n_threads` threads; matrix products use one thread each."""
-    with _SINGLE_BLAS:
+    with SINGLE_BLAS:
         if n_threads == 1 or len(items) <= 1:
             yield from map(work, items)
             return
@@ -71,4 +71,5 @@ class _SingleBlas:
                 self._limits.restore_original_limits()
 
 
-_SINGLE_BLAS = _SingleBlas()
+#: Matrix products in one thread: bits do not depend on the machine's load, and no idle threads spin beside ours.
+SINGLE_BLAS = _SingleBlas()

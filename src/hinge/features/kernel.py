@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,29 +124,39 @@ class Kernel:
 
 
 class Columns:
-    """The functions k(., z) for fixed rows z: what depends on them alone is computed once."""
+    """The functions k(., z) for fixed rows z: what depends on them alone is computed once.
 
-    def __init__(self, kernel: Kernel, Z: Any) -> None:
+    Values have the type `dtype`; None: float32 if both X and Z have it, otherwise float64.
+    """
+
+    def __init__(self, kernel: Kernel, Z: Any, dtype: npt.DTypeLike | None = None) -> None:
         self.kernel = kernel
         self.Z = _unit_rows(Z) if kernel.function == "cosine" else Z
+        self.dtype = None if dtype is None else np.dtype(dtype)
 
     def __len__(self) -> int:
         return int(self.Z.shape[0])
 
     @property
     def rounding(self) -> float:
-        """About the relative rounding error of a value, for rows as long as those of Z and of their type."""
-        eps = float(np.finfo(self.Z.dtype).eps)
+        """About the root mean square of the relative rounding errors of values, for rows as long as those of Z.
+
+        Half a unit in the last place, and of the rbf kernel as much for the square root of the exponent: on Adult,
+        IJCNN1, MNIST and Covertype in float32 this is 0.9 to 1.8 times what was measured.
+        """
+        dtype = self._type_for(self.Z)
+        half = 0.5 * float(np.finfo(dtype).eps)
         if self.kernel.function != "rbf":
-            return eps
-        exponent = 2.0 * self.kernel.gamma * _largest(self._squares)
-        return eps * (1.0 + exponent) if _rounding(self.Z.dtype, exponent) <= _EXPONENT_ERROR else eps
+            return half
+        exponent = 2.0 * self.kernel.gamma * _largest(self._centred.squares)
+        return half * math.sqrt(1.0 + exponent) if _rounding(dtype, exponent) <= _EXPONENT_ERROR else half
 
     def block(self, X: Any) -> Block:
-        """k(x, z) for all rows x of X; in float32 if X and Z are, otherwise in float64."""
-        values = self._values(X)
-        dtype = np.float32 if X.dtype == self.Z.dtype == np.float32 else np.float64
-        return values.astype(dtype, copy=False)
+        """k(x, z) for all rows x of X."""
+        return self._values(X).astype(self._type_for(X), copy=False)
+
+    def _type_for(self, X: Any) -> np.dtype[Any]:
+        return self.dtype or np.dtype(np.float32 if X.dtype == self.Z.dtype == np.float32 else np.float64)
 
     def _values(self, X: Any) -> Block:
         function = self.kernel.function
@@ -170,27 +181,60 @@ class Columns:
             raise ValueError(f"The kernel function returned values of type {values.dtype}, not real numbers.")
         return _finite(values.astype(np.float64), self.kernel)
 
-    @cached_property
-    def _squares(self) -> npt.NDArray[np.float64]:
-        return squared_norms(self.Z)
-
     def _gaussian(self, X: Any) -> Block:
         """exp(-gamma |x - z|^2) with one matrix product, in the narrowest type that is good enough."""
-        gamma, Z = self.kernel.gamma, self.Z
-        squares = squared_norms(X)
-        with np.errstate(over="ignore"):
-            largest = gamma * (_largest(squares) + _largest(self._squares))
-        narrow = X.dtype == Z.dtype == np.float32
-        if not _rounding(np.float64, largest) <= _EXPONENT_ERROR:
-            return _exponential(_squared_distances(X, Z), gamma)
-        if narrow and not _rounding(np.float32, largest) <= _EXPONENT_ERROR:
-            X, Z = X.astype(np.float64), Z.astype(np.float64)
-        exponents = _product(X, Z)
+        gamma = self.kernel.gamma
+        X = _dense_if_worth_it(X)
+        Z = self._as_they_are if sp.issparse(X) else self._centred
+        with np.errstate(over="ignore", invalid="ignore"):
+            shifted = Z.moved(X)
+            squares_x = squared_norms(shifted)
+            largest = gamma * (_largest(squares_x) + _largest(Z.squares))
+        fitting = [t for t in (self._type_for(X), np.float64) if _rounding(t, largest) <= _EXPONENT_ERROR]
+        if not fitting:
+            return _exponential(_squared_distances(X, self.Z), gamma)
+        dtype = fitting[0]
+        exponents = _product(shifted.astype(dtype, copy=False), Z.rows(dtype))
         exponents *= 2.0 * gamma
-        exponents -= (gamma * self._squares).astype(exponents.dtype)
-        exponents -= (gamma * squares).astype(exponents.dtype)[:, np.newaxis]
+        exponents -= (gamma * Z.squares).astype(dtype)
+        exponents -= (gamma * squares_x).astype(dtype)[:, np.newaxis]
         np.minimum(exponents, 0.0, out=exponents)
         return np.exp(exponents, out=exponents)
+
+    @cached_property
+    def _as_they_are(self) -> _Shifted:
+        return _Shifted(self.Z)
+
+    @cached_property
+    def _centred(self) -> _Shifted:
+        dense = self.Z.toarray() if sp.issparse(self.Z) else self.Z
+        return _Shifted(dense, dense.mean(axis=0, dtype=np.float64).astype(dense.dtype))
+
+
+class _Shifted:
+    """Rows minus a centre: distances do not notice the shift, and there is less to cancel."""
+
+    def __init__(self, Z: Any, centre: Block | None = None) -> None:
+        self.centre = centre
+        self._rows = self.moved(Z)
+
+    def moved(self, X: Any) -> Any:
+        return X if self.centre is None else X - self.centre
+
+    @cached_property
+    def squares(self) -> npt.NDArray[np.float64]:
+        return squared_norms(self._rows)
+
+    @cached_property
+    def _narrow(self) -> Any:
+        return self._rows.astype(np.float32, copy=False)
+
+    @cached_property
+    def _wide(self) -> Any:
+        return self._rows.astype(np.float64, copy=False)
+
+    def rows(self, dtype: Any) -> Any:
+        return self._narrow if dtype == np.float32 else self._wide
 
 
 def resolved_gamma(gamma: Any, X: Any, weight: npt.NDArray[Any] | None = None) -> float:
@@ -198,7 +242,7 @@ def resolved_gamma(gamma: Any, X: Any, weight: npt.NDArray[Any] | None = None) -
     if not isinstance(gamma, str):
         return checks.positive("gamma", gamma)
     checks.choice("gamma", gamma, ("scale", "auto"))
-    n_features = X.shape[1]
+    n_features = int(X.shape[1])
     if gamma == "auto":
         return 1.0 / n_features
     with np.errstate(over="ignore", invalid="ignore"):
@@ -229,7 +273,7 @@ def _variance(X: Any, weight: npt.NDArray[Any]) -> float:
         return max(0.0, float(share @ squared_norms(X)) - mean**2)
     rows = max(1, 2**20 // X.shape[1])
     parts = (slice(at, at + rows) for at in range(0, X.shape[0], rows))
-    return sum(float(share[part] @ np.square(X[part] - mean, dtype=np.float64).sum(axis=1)) for part in parts)
+    return math.fsum(float(share[part] @ np.square(X[part] - mean, dtype=np.float64).sum(axis=1)) for part in parts)
 
 
 def _largest(squares: npt.NDArray[np.float64]) -> float:
@@ -244,14 +288,18 @@ def _rounding(dtype: Any, largest: float) -> float:
 def _product(X: Any, Z: Any) -> Block:
     """All x.z, dense."""
     dtype = np.result_type(X.dtype, Z.dtype)
-    if sp.issparse(X) and X.nnz >= _DENSE_ENOUGH * X.shape[0] * X.shape[1]:
-        X = X.toarray()
+    X = _dense_if_worth_it(X)
     if sp.issparse(X) and sp.issparse(Z):
         return np.ascontiguousarray((X @ Z.T).toarray(), dtype=dtype)
     if sp.issparse(Z):
         return np.ascontiguousarray(np.asarray(Z @ X.T).T, dtype=dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.ascontiguousarray(X @ Z.T, dtype=dtype)
+
+
+def _dense_if_worth_it(X: Any) -> Any:
+    worth_it = sp.issparse(X) and X.nnz >= _DENSE_ENOUGH * X.shape[0] * X.shape[1]
+    return X.toarray() if worth_it else X
 
 
 def _exponential(distances: Block, gamma: float) -> Block:

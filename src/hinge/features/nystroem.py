@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import checks
-from hinge.features.blocks import for_each, row_blocks
+from hinge.features.blocks import SINGLE_BLAS, for_each, row_blocks
 from hinge.features.kernel import Columns, Kernel
 from hinge.features.landmarks import as_rule
 from hinge.problem import Integers, as_rows
@@ -227,18 +227,23 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = self._validated(X, reset=True)
         return self.fit_rows(X, np.ones(X.shape[0]))
 
-    def fit_rows(self, X: Any, weight: Floats) -> Self:
-        """:meth:`fit` on rows that are checked already. Landmarks are rows of positive weight."""
+    def fit_rows(self, X: Any, weight: Floats, dtype: npt.DTypeLike | None = None) -> Self:
+        """:meth:`fit` on rows that are checked already, for features of type `dtype`.
+
+        Landmarks are rows of positive weight. None: features have the type of the rows.
+        """
         kernel = Kernel.chosen(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weight=weight)
         rows = np.flatnonzero(weight > 0)
         n_landmarks = self._number_of_landmarks(rows.size)
         rng = check_random_state(self.random_state)
-        chosen = np.sort(as_rule(self.landmarks)(kernel, X, rows, n_landmarks, rng))
-        columns = Columns(kernel, X[chosen])
-        K = Columns(kernel, X[chosen].astype(np.float64)).block(X[chosen].astype(np.float64))
-        K = 0.5 * (K + K.T)
         n_components = n_landmarks if self.n_components is None else self.n_components
-        factor, negative = factorised(K, n_components, self._threshold(columns, K))
+        with SINGLE_BLAS:
+            chosen = np.sort(as_rule(self.landmarks)(kernel, X, rows, n_landmarks, rng))
+            columns = Columns(kernel, X[chosen], dtype)
+            wide = X[chosen].astype(np.float64)
+            K = kernel.block(wide, wide)
+            K = 0.5 * (K + K.T)
+            factor, negative = factorised(K, n_components, self._threshold(columns, K))
         if negative.size:
             warnings.warn(
                 f"The kernel is not positive definite: {negative.size} of {len(chosen)} eigenvalues are negative, down "
