@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from hinge.certificate import Certificate, verify
-from hinge.estimators import LinearSVC, LinearSVCCV, OnlineSVC
+from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
@@ -56,6 +56,7 @@ __all__ = [
     "Certificate",
     "CuttingPlane",
     "EtaSearch",
+    "KernelSVC",
     "LinearSVC",
     "LinearSVCCV",
     "Newton",

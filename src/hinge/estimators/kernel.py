@@ -1,0 +1,228 @@
+"""Support vector classification with a kernel, through low-dimensional features, for scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from operator import itemgetter
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hinge import _core, checks
+from hinge.estimators.certified import CertifiedSVC
+from hinge.features import Nystroem
+from hinge.features.store import stored
+from hinge.problem import Floats, Order, as_rows, held_still
+from hinge.problem.labels import predicted
+from hinge.solvers import Composite, Solver
+
+
+class KernelSVC(CertifiedSVC):
+    """Kernel support vector classifier for many rows, with a proof of its quality.
+
+    Maps every row x to features phi(x) with ``phi(x).phi(z)`` about ``k(x, z)`` and solves the linear problem there::
+
+        1/2 |w|^2 + C sum_i s_i loss(1 - t_i (w.phi(x_i) + b))
+
+    for each class against the rest, until the duality gap shows that the objective is within the fraction `tol` of the
+    optimum. A prediction takes one kernel value for each landmark.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a unit of loss.
+    kernel : {"rbf", "laplacian", "polynomial", "sigmoid", "linear", "cosine"} or callable, default="rbf"
+        See :class:`hinge.features.Kernel`. A callable gets two blocks of rows and returns all their values.
+    gamma : {"scale", "auto"} or float, default="scale"
+        "scale": 1 / (n_features times the variance of X); "auto": 1 / n_features.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=0.0
+        Of the polynomial and the sigmoid kernel.
+    approximation : {"nystroem", "fourier", "none"}, default="nystroem"
+        Features from landmarks among the rows (:class:`hinge.features.Nystroem`), or random ones that do not look at
+        the rows (:class:`hinge.features.Fourier`; rbf and laplacian, more features for the same accuracy).
+    n_components : int or None, default=None
+        Number of features. None: 512 or the number of rows for "nystroem", 2048 for "fourier".
+    landmarks : {"uniform", "k-means++", "leverage"}, default="uniform"
+        How "nystroem" chooses them.
+    memory_limit : int, str or None, default=None
+        Bytes that the features may take in memory, or a text such as "500MB". Features that are larger are kept in a
+        temporary file and read from there.
+    dtype : {"float32", "float64"}, default="float32"
+        Type of the features that the model is trained on.
+    loss, tol, class_weight, verbose, random_state, max_iter, solver, order, time_limit, warm_start :
+        As in :class:`hinge.LinearSVC`. The time limit is that of the training, after the features.
+    fit_intercept, intercept, intercept_scaling :
+        As in :class:`hinge.LinearSVC`: by default b is free.
+    store_dual : bool, default=True
+        Keep the multipliers in ``dual_coef_``, as :meth:`exact_certificate` needs them.
+    n_jobs : int or None, default=None
+        Threads over blocks of rows and over the classes. They change no bit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    feature_map_ : Nystroem or Fourier
+        Fitted; ``feature_map_.kernel_`` has gamma as a number.
+    coef_ : ndarray of shape (1 or n_classes, n_components), float64
+        Weights of the features.
+    intercept_ : ndarray of shape (1 or n_classes,)
+    treatment_ : Intercept
+        How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
+    certificate_ : Certificate, or a tuple of them in the order of `classes_`
+        Of the problem in the space of the features.
+    dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
+        Multipliers a_i >= 0, if `store_dual`.
+    status_, n_iter_, history_ :
+        As in :class:`hinge.LinearSVC`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    References
+    ----------
+    Lee and Wright: ASSET: approximate stochastic subgradient estimation training for support vector machines. 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from hinge import KernelSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelSVC(C=10).fit(X, y)
+    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-3
+    True
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [str, callable],
+        "gamma": [str, Real],
+        "degree": [Real],
+        "coef0": [Real],
+        "approximation": [str],
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "landmarks": [str],
+        "memory_limit": [None, str, Integral],
+        "dtype": [str],
+        "loss": [str],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [None, dict, str],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "time_limit": [None, Interval(Real, 0, None, closed="right")],
+        "store_dual": ["boolean"],
+        "warm_start": ["boolean"],
+        "n_jobs": [None, Integral],
+    }
+
+    feature_map_: Nystroem
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        *,
+        gamma: float | str = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        approximation: str = "nystroem",
+        n_components: int | None = None,
+        landmarks: str = "uniform",
+        memory_limit: int | str | None = None,
+        dtype: str = "float32",
+        loss: str = "hinge",
+        tol: float = 1e-3,
+        fit_intercept: bool = True,
+        intercept: str = "auto",
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | str | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+        max_iter: int = 1000,
+        solver: Solver | Composite | str = "auto",
+        order: Order | str | None = None,
+        time_limit: float | None = None,
+        store_dual: bool = True,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.approximation = approximation
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.memory_limit = memory_limit
+        self.dtype = dtype
+        self.loss = loss
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept = intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.order = order
+        self.time_limit = time_limit
+        self.store_dual = store_dual
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed score ``w.phi(x) + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
+        return self._scores(X)[1]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each sample."""
+        return predicted(*self._scores(X))
+
+    @contextmanager
+    def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
+        """The features, computed once for all classes."""
+        checks.choice("dtype", self.dtype, ("float32", "float64"))
+        limit, n_threads = checks.memory("memory_limit", self.memory_limit), checks.threads(self.n_jobs)
+        with held_still(X):
+            as_rows(X)  # refuses NaN, infinity and corrupt indices
+            self.feature_map_ = self._new_map().fit_rows(X, weight, self.dtype)
+            with stored((X.shape[0], self.feature_map_.map_.n_out), self.dtype, limit) as features:
+                self.feature_map_.map_.write(X, features, n_threads)
+                yield as_rows(features)
+
+    def _new_map(self) -> Nystroem:
+        return Nystroem(
+            self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_components=self.n_components,
+            landmarks=self.landmarks,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _scores(self, X: Any) -> tuple[npt.NDArray[Any], Floats]:
+        """(classes, scores), of one model even if another thread fits this one anew meanwhile."""
+        check_is_fitted(self)
+        names = ("classes_", "coef_", "intercept_", "feature_map_")
+        classes, coef, intercept, features = itemgetter(*names)(self.__dict__)
+        checks.sparse_structure(X)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
+        )
+        with held_still(X):
+            as_rows(X)
+            scores = features.map_.decision(X, coef.T, checks.threads(self.n_jobs)) + intercept
+        return classes, scores.ravel() if scores.shape[1] == 1 else scores

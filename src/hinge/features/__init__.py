@@ -1,0 +1,6 @@
+"""Maps into a space where a kernel machine is linear: transformers for scikit-learn."""
+
+from hinge.features.kernel import KERNELS, Columns, Kernel
+from hinge.features.nystroem import Nystroem
+
+__all__ = ["KERNELS", "Columns", "Kernel", "Nystroem"]
