@@ -2,5 +2,6 @@
 
 from hinge.features.kernel import KERNELS, Columns, Kernel
 from hinge.features.nystroem import Nystroem
+from hinge.features.space import KernelProblem
 
-__all__ = ["KERNELS", "Columns", "Kernel", "Nystroem"]
+__all__ = ["KERNELS", "Columns", "Kernel", "KernelProblem", "Nystroem"]

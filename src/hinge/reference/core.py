@@ -6,6 +6,9 @@ from hinge.reference.asset import Asset, AssetOptions, AssetStar, RootRate, Star
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
+from hinge.reference.kernel import Kernel
+from hinge.reference.kernel_pegasos import KernelPegasos, KernelPegasosOptions
+from hinge.reference.lasvm import Lasvm, LasvmOptions
 from hinge.reference.mpu import Mpu
 from hinge.reference.newton import Newton
 from hinge.reference.ocas import Ocas
@@ -27,6 +30,11 @@ __all__ = [
     "CuttingPlane",
     "Dcd",
     "GradientOptions",
+    "Kernel",
+    "KernelPegasos",
+    "KernelPegasosOptions",
+    "Lasvm",
+    "LasvmOptions",
     "Mpu",
     "Newton",
     "Norma",

@@ -30,7 +30,8 @@ class Asset(NativeSolver):
         Rows that D_G is estimated from. (The paper prints a division by their number squared; a mean is meant.)
     average_last : int or None, default=None
         The output is the average of the last so many steps of an epoch, or of all if it has fewer: 100 in the
-        experiments of the paper, 1 for the last iterate. None: of half to three quarters of all steps so far, N-bar being a power of 2.
+        experiments of the paper, 1 for the last iterate. None: of half to three quarters of all steps so far, N-bar
+        being a power of 2.
     sampling : {"iid", "epoch"}, default="iid"
         Rows drawn independently, or a permutation of all for each epoch.
 
@@ -83,7 +84,8 @@ class AssetStar(NativeSolver):
     ----------
     average_last : int or None, default=None
         The output is the average of the last so many steps of an epoch, or of all if it has fewer: 100 in the
-        experiments of the paper, 1 for the last iterate. None: of half to three quarters of all steps so far, N-bar being a power of 2.
+        experiments of the paper, 1 for the last iterate. None: of half to three quarters of all steps so far, N-bar
+        being a power of 2.
     sampling : {"iid", "epoch"}, default="iid"
         Rows drawn independently, or a permutation of all for each epoch.
 
