@@ -216,10 +216,8 @@ class WorkingSet:
 
 def single_step(alpha: float, g: float, q: float, lower: float, upper: float) -> float:
     """How far a multiplier goes alone: to the largest D, or to its bound."""
-    if q > 0.0:
-        wanted = alpha + g / q
-    else:
-        wanted = upper if g > 0.0 else lower if g < 0.0 else alpha
+    bound = upper if g > 0.0 else lower if g < 0.0 else alpha
+    wanted = alpha + g / q if q > 0.0 else bound
     return min(max(wanted, lower), upper) - alpha
 
 
