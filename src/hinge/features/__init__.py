@@ -1,6 +1,7 @@
 """Maps into a space where a kernel machine is linear: transformers for scikit-learn."""
 
+from hinge.features.fourier import Fourier
 from hinge.features.kernel import KERNELS, Columns, Kernel
 from hinge.features.nystroem import Nystroem
 
-__all__ = ["KERNELS", "Columns", "Kernel", "Nystroem"]
+__all__ = ["KERNELS", "Columns", "Fourier", "Kernel", "Nystroem"]

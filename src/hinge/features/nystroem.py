@@ -52,6 +52,10 @@ class NystroemMap:
     def _narrow(self) -> npt.NDArray[np.float32]:
         return self.factor.astype(np.float32)
 
+    @cached_property
+    def _wide_columns(self) -> Columns:
+        return Columns(self.columns.kernel, self.columns.Z)
+
     def write(self, X: Any, out: npt.NDArray[Any], n_threads: int) -> None:
         """The features of the rows of X, into `out`."""
 
@@ -66,11 +70,14 @@ class NystroemMap:
         return np.asarray(self.factor @ weights)
 
     def decision(self, X: Any, weights: Floats, n_threads: int) -> Floats:
-        """w.phi(x) for the columns w of `weights`: s kernel values a row, and no features."""
+        """w.phi(x) for the columns w of `weights`: s kernel values a row, and no features.
+
+        Kernel values have the type of the rows: features in float32 are made for speed, not a function.
+        """
         coefficients = self.functions(weights)
 
         def work(rows: slice) -> Floats:
-            return np.asarray(self.columns.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
+            return np.asarray(self._wide_columns.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
 
         parts = list(for_each(work, row_blocks(X.shape[0], self._row_bytes(X)), n_threads))
         return np.concatenate(parts) if parts else np.zeros((0, coefficients.shape[1]))
