@@ -174,6 +174,7 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     }
 
     kernel_: Kernel
+    indefinite_: ClassVar[bool] = False
     map_: FourierMap
 
     def __init__(
@@ -223,6 +224,10 @@ class Fourier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         frequencies = draw(X.shape[1], d, kernel.gamma, rng) / (2.0 * math.pi)
         self.kernel_, self.map_ = kernel, FourierMap(frequencies, rng.uniform(size=d))
         return self
+
+    def function(self, weights: Floats) -> None:
+        """The features do not lie in the kernel's own space: there are no such functions."""
+        return
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """The features of the rows of X, in its type.

@@ -156,6 +156,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     landmarks_ : array or CSR matrix of shape (s, n_features)
     landmark_indices_ : ndarray of shape (s,)
         Their row numbers in `fit`.
+    indefinite_ : bool
+        Whether the kernel is not positive definite: known to be so, or found to be at the landmarks.
     map_ : NystroemMap
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -191,6 +193,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     kernel_: Kernel
     landmarks_: Any
     landmark_indices_: Integers
+    indefinite_: bool
     map_: NystroemMap
 
     def __init__(
@@ -259,8 +262,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 stacklevel=3,
             )
         self.kernel_, self.landmarks_, self.landmark_indices_ = kernel, X[chosen], chosen
+        self.indefinite_ = bool(negative.size) or (isinstance(kernel.function, str) and not kernel.positive_definite)
         self.map_ = NystroemMap(columns, factor)
         return self
+
+    def function(self, weights: Floats) -> tuple[Any, Floats]:
+        """(landmarks, coefficients) of the same functions in the kernel's own space, of the columns of `weights`."""
+        return self.landmarks_, self.map_.functions(weights)
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """The features of the rows of X, in float32 if X is, otherwise in float64.
