@@ -72,6 +72,10 @@ class Rows:
         """How many values the rows store."""
 
     @property
+    def longest(self) -> int:
+        """The largest number of values that a row stores."""
+
+    @property
     def n_features(self) -> int:
         """Without the constant feature."""
 
@@ -346,6 +350,69 @@ class Pegasos:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
+class AssetOptions:
+    def __init__(self, sampling: Sampling, average_last: int) -> None: ...
+
+class RootRate:
+    """
+    eta_j = D_X / (D_G sqrt(j)), D_G from sample_size rows; largest_b is B.
+    """
+
+    def __init__(self, sample_size: int, largest_b: float) -> None: ...
+
+class StarRate:
+    """eta_j = 1 / (lambda j)"""
+
+    def __init__(self) -> None: ...
+
+class Asset:
+    """ASSET at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: RootRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class AssetStar:
+    """ASSET* at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: StarRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
 class GradientOptions:
     def __init__(self, sampling: Sampling, projection: bool, output: Output) -> None: ...
 
@@ -387,6 +454,87 @@ class Zhang:
     """Zhang's method at work: (problem, rate, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: ConstantRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class KernelKind(enum.Enum):
+    rbf = 0
+
+    laplacian = 1
+
+    polynomial = 2
+
+    sigmoid = 3
+
+    linear = 4
+
+    cosine = 5
+
+class Kernel:
+    """k(x, z) + constant for two rows."""
+
+    def __init__(self, kind: KernelKind, gamma: float, degree: int, coef0: float, constant: float) -> None: ...
+
+def kernel_sums(rows: Rows, kernel: Kernel, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """sum_h beta_h k(x_h, x_j) for every row j, or None when stopped."""
+
+def kernel_row(rows: Rows, kernel: Kernel, i: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """k(x_i, x_j) for every row j."""
+
+def kernel_diagonal(rows: Rows, kernel: Kernel) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """k(x_i, x_i) for every row i."""
+
+class LasvmOptions:
+    def __init__(self, online_epochs: int, tau: float, working_set: int, cache_bytes: int, tol: float, n_threads: int) -> None: ...
+
+class Lasvm:
+    """LASVM at work: (problem, kernel, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Kernel, arg2: LasvmOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class KernelPegasosOptions:
+    def __init__(self, sampling: Sampling, projection: bool, cache_bytes: int) -> None: ...
+
+class KernelPegasos:
+    """Pegasos with a kernel at work: (problem, kernel, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Kernel, arg2: KernelPegasosOptions, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""

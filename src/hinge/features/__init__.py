@@ -3,5 +3,6 @@
 from hinge.features.fourier import Fourier
 from hinge.features.kernel import KERNELS, Columns, Kernel
 from hinge.features.nystroem import Nystroem
+from hinge.features.space import KernelProblem
 
-__all__ = ["KERNELS", "Columns", "Fourier", "Kernel", "Nystroem"]
+__all__ = ["KERNELS", "Columns", "Fourier", "Kernel", "KernelProblem", "Nystroem"]
