@@ -166,6 +166,15 @@ def best_intercept(z: Annotated[NDArray[numpy.float64], dict(shape=(None,), orde
 def margin_errors(P: float, lambda_: float, q: float, l: int) -> int:
     """Proposition 3: margin errors in l presentations of one row."""
 
+@overload
+def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    scale cos(2 pi (x.f + p)) of every row and frequency, into `out`. A panel has 256 bytes of frequencies for each feature of x.
+    """
+
 class Rng:
     """xoshiro256++ keyed by a list of integers."""
 

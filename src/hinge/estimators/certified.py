@@ -150,12 +150,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, C: float) -> list[Problem]:
         """One problem for two classes, or one for each class against the rest: they share rows and costs."""
-        self.classes_ = distinct(y[weight > 0])
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only: "
-                f"{self.classes_.tolist()[0]!r} (rows of zero weight do not count)."
-            )
+        self.classes_ = self._classes_of(y, weight)
         loss = as_loss(self.loss)
         kind = as_solver(self.solver).traits.treatment(self.intercept)
         self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
@@ -164,6 +159,15 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         first, *others = one_vs_rest(self.classes_, y)
         problem = Problem.make(rows, first, cost, loss=loss, intercept=self.treatment_)
         return [problem, *(problem.with_target(target) for target in others)]
+
+    def _classes_of(self, y: npt.NDArray[Any], weight: Floats) -> npt.NDArray[Any]:
+        classes = distinct(y[weight > 0])
+        if classes.size < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only: "
+                f"{classes.tolist()[0]!r} (rows of zero weight do not count)."
+            )
+        return classes
 
     def _options(self) -> Options:
         return Options(

@@ -6,19 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Never
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
+from hinge.certificate import Certificate
+from hinge.certificate.exact_kernel import exact_certificates, silent
 from hinge.estimators.certified import CertifiedSVC
-from hinge.features import Nystroem
+from hinge.features import Fourier, Nystroem
+from hinge.features.nystroem import DEFAULT_COMPONENTS
 from hinge.features.store import stored
 from hinge.problem import Floats, Order, as_rows, held_still
 from hinge.problem.labels import predicted
 from hinge.solvers import Composite, Solver
+from hinge.training.progress import progress_lines
+
+# More values than these are kept in float32: in float64 they would not fit in the caches of any processor.
+_MANY_VALUES = 1_000_000
 
 
 class KernelSVC(CertifiedSVC):
@@ -53,8 +61,9 @@ class KernelSVC(CertifiedSVC):
     memory_limit : int, str or None, default=None
         Bytes that the features may take in memory, or a text such as "500MB". Features that are larger are kept in a
         temporary file and read from there.
-    dtype : {"float32", "float64"}, default="float32"
-        Type of the features that the model is trained on.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Type of the features that the model is trained on. "auto" is float32 if X is, or if there are more than a
+        million values: half the memory and less than half the time, at an accuracy of the kernel values of about 1e-7.
     loss, tol, class_weight, verbose, random_state, max_iter, solver, order, time_limit, warm_start :
         As in :class:`hinge.LinearSVC`. The time limit is that of the training, after the features.
     fit_intercept, intercept, intercept_scaling :
@@ -124,7 +133,7 @@ class KernelSVC(CertifiedSVC):
         "n_jobs": [None, Integral],
     }
 
-    feature_map_: Nystroem
+    feature_map_: Nystroem | Fourier
 
     def __init__(
         self,
@@ -138,7 +147,7 @@ class KernelSVC(CertifiedSVC):
         n_components: int | None = None,
         landmarks: str = "uniform",
         memory_limit: int | str | None = None,
-        dtype: str = "float32",
+        dtype: str = "auto",
         loss: str = "hinge",
         tol: float = 1e-3,
         fit_intercept: bool = True,
@@ -189,40 +198,111 @@ class KernelSVC(CertifiedSVC):
         """The class of each sample."""
         return predicted(*self._scores(X))
 
+    def exact_certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate | tuple[Certificate, ...]:
+        """Primal and dual value of the SVM with the kernel itself, at this model: the price of the approximation.
+
+        The multipliers are feasible there, too: ``D = sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)``, times the
+        factor in [0, 1] that is best for it, bounds the optimum of the exact kernel SVM from below. From above does P:
+
+        - of a Nystroem model, which is a function ``f = sum_s a_s k(s, .)`` over the landmarks, at f itself:
+          ``|f|^2 = a_S' K_SS a_S``;
+        - of a Fourier model, which is no function of the kernel's space, at ``f = sum_i a_i t_i k(x_i, .)`` with the
+          best b for it.
+
+        A relative gap near `tol` says that more components would not help. It takes as many kernel values as the square
+        of the number of rows with a_i > 0, in blocks; with `verbose`, lines tell how far it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight :
+            What the model was fitted on.
+
+        Returns
+        -------
+        Certificate, or a tuple of them in the order of ``classes_``
+            Kernel values are taken as float64 has them; the rounding of all sums is counted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.preprocessing import scale
+        >>> from hinge import KernelSVC
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> few, many = (KernelSVC(n_components=s).fit(scale(X), y) for s in (20, 400))
+        >>> gaps = [model.exact_certificate(scale(X), y).relative_gap for model in (few, many)]
+        >>> gaps[0] > 0.1 > gaps[1]
+        True
+        """
+        check_is_fitted(self)
+        X = self._validated(X)
+        features, n_threads = self.feature_map_, checks.threads(self.n_jobs)
+        if features.indefinite_:
+            raise ValueError(
+                f"The kernel {features.kernel_.function!r} is not positive definite: there is no exact SVM of it."
+            )
+        if X.shape[0] != np.shape(y)[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")
+        claims = self.claims(y, checks.weights(sample_weight, X))
+        with held_still(X):
+            as_rows(X)
+            show = progress_lines("exact certificate") if self.verbose else silent
+            found = exact_certificates(features.kernel_, X, claims, features.function(self.coef_.T), n_threads, show)
+        return found[0] if len(found) == 1 else found
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
+        X, y, weight = super()._checked(X, y, sample_weight)
+        self._classes_of(y, weight)  # before the features: they take time
+        return X, y, weight
+
     @contextmanager
     def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
         """The features, computed once for all classes."""
-        checks.choice("dtype", self.dtype, ("float32", "float64"))
         limit, n_threads = checks.memory("memory_limit", self.memory_limit), checks.threads(self.n_jobs)
         with held_still(X):
             as_rows(X)  # refuses NaN, infinity and corrupt indices
-            self.feature_map_ = self._new_map().fit_rows(X, weight, self.dtype)
-            with stored((X.shape[0], self.feature_map_.map_.n_out), self.dtype, limit) as features:
+            dtype = self._type_of_features(X)
+            self.feature_map_ = self._new_map().fit_rows(X, weight, dtype)
+            with stored((X.shape[0], self.feature_map_.map_.n_out), dtype, limit) as features:
                 self.feature_map_.map_.write(X, features, n_threads)
                 yield as_rows(features)
 
-    def _new_map(self) -> Nystroem:
-        return Nystroem(
-            self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            n_components=self.n_components,
-            landmarks=self.landmarks,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+    def _type_of_features(self, X: Any) -> np.dtype[Any]:
+        checks.choice("dtype", self.dtype, ("auto", "float32", "float64"))
+        if self.dtype != "auto":
+            return np.dtype(self.dtype)
+        many = X.shape[0] * min(X.shape[0], self.n_components or DEFAULT_COMPONENTS) > _MANY_VALUES
+        return np.dtype(np.float32 if many or X.dtype == np.float32 else np.float64)
+
+    def _new_map(self) -> Nystroem | Fourier:
+        checks.choice("approximation", self.approximation, ("nystroem", "fourier", "none"))
+        if self.approximation == "none":
+            return exact_kernel(self)
+        shared = {"gamma": self.gamma, "n_components": self.n_components, "random_state": self.random_state}
+        if self.approximation == "fourier":
+            return Fourier(self.kernel, orthogonal=self.kernel == "rbf", **shared)
+        return Nystroem(self.kernel, degree=self.degree, coef0=self.coef0, landmarks=self.landmarks, **shared)
 
     def _scores(self, X: Any) -> tuple[npt.NDArray[Any], Floats]:
         """(classes, scores), of one model even if another thread fits this one anew meanwhile."""
         check_is_fitted(self)
         names = ("classes_", "coef_", "intercept_", "feature_map_")
         classes, coef, intercept, features = itemgetter(*names)(self.__dict__)
-        checks.sparse_structure(X)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
-        )
+        X = self._validated(X)
         with held_still(X):
-            as_rows(X)
+            as_rows(X)  # refuses NaN, infinity and corrupt indices
             scores = features.map_.decision(X, coef.T, checks.threads(self.n_jobs)) + intercept
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
+
+    def _validated(self, X: Any) -> Any:
+        checks.sparse_structure(X)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
+        )
+
+
+def exact_kernel(model: KernelSVC) -> Never:
+    """The seam for ``approximation="none"``: training with the kernel itself."""
+    raise ValueError(
+        f"approximation={model.approximation!r}, the exact kernel, is not supported: use 'nystroem', with n_components "
+        "up to the number of rows, where the features are exact."
+    )

@@ -52,6 +52,10 @@ class NystroemMap:
     def _narrow(self) -> npt.NDArray[np.float32]:
         return self.factor.astype(np.float32)
 
+    @cached_property
+    def _wide_columns(self) -> Columns:
+        return Columns(self.columns.kernel, self.columns.Z)
+
     def write(self, X: Any, out: npt.NDArray[Any], n_threads: int) -> None:
         """The features of the rows of X, into `out`."""
 
@@ -66,11 +70,14 @@ class NystroemMap:
         return np.asarray(self.factor @ weights)
 
     def decision(self, X: Any, weights: Floats, n_threads: int) -> Floats:
-        """w.phi(x) for the columns w of `weights`: s kernel values a row, and no features."""
+        """w.phi(x) for the columns w of `weights`: s kernel values a row, and no features.
+
+        Kernel values have the type of the rows: features in float32 are made for speed, not a function.
+        """
         coefficients = self.functions(weights)
 
         def work(rows: slice) -> Floats:
-            return np.asarray(self.columns.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
+            return np.asarray(self._wide_columns.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
 
         parts = list(for_each(work, row_blocks(X.shape[0], self._row_bytes(X)), n_threads))
         return np.concatenate(parts) if parts else np.zeros((0, coefficients.shape[1]))
@@ -149,6 +156,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     landmarks_ : array or CSR matrix of shape (s, n_features)
     landmark_indices_ : ndarray of shape (s,)
         Their row numbers in `fit`.
+    indefinite_ : bool
+        Whether the kernel is not positive definite: known to be so, or found to be at the landmarks.
     map_ : NystroemMap
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -184,6 +193,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     kernel_: Kernel
     landmarks_: Any
     landmark_indices_: Integers
+    indefinite_: bool
     map_: NystroemMap
 
     def __init__(
@@ -252,8 +262,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 stacklevel=3,
             )
         self.kernel_, self.landmarks_, self.landmark_indices_ = kernel, X[chosen], chosen
+        self.indefinite_ = bool(negative.size) or (isinstance(kernel.function, str) and not kernel.positive_definite)
         self.map_ = NystroemMap(columns, factor)
         return self
+
+    def function(self, weights: Floats) -> tuple[Any, Floats]:
+        """(landmarks, coefficients) of the same functions in the kernel's own space, of the columns of `weights`."""
+        return self.landmarks_, self.map_.functions(weights)
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """The features of the rows of X, in float32 if X is, otherwise in float64.
