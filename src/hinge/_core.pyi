@@ -172,7 +172,7 @@ def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float32], dict(shape=(No
 @overload
 def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
     """
-    scale cos(2 pi (x.f + p)) of every row and frequency, into `out`. A panel has 256 bytes of frequencies for each feature of x.
+    scale cos(2 pi (x.f + p)) of every row and frequency, into `out`. A panel has 128 bytes of frequencies for each feature of x.
     """
 
 class Rng:

@@ -123,7 +123,8 @@ class Decomposition:
         self.rows_at_work = array("q")
         if not self.violation > 0.0:
             return False
-        chosen = dict.fromkeys(inside[: self.size // 2])  # in order, each once
+        most = max(0, min(self.size // 2, self.size - 2))  # the most violating pair must find room
+        chosen = dict.fromkeys(inside[:most])  # in order, each once
         for k in range(max(len(rising), len(falling))):
             for candidates in (rising, falling):
                 if k < len(candidates) and len(chosen) < self.size:
