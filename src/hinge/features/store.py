@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Seconds between two times at which the pages of the file that were read are let go. Memory is read at some GB a second:
-# the process keeps less than 100 MB of the file.
+# Seconds between two times at which the pages of the file that were read are let go. Memory is read at some GB per
+# second, so that the process keeps less than 100 MB of the file.
 _INTERVAL = 0.005
 _LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)
 # A row that is read must not bring in megabytes around it, as it does where files are cached in large pieces.
