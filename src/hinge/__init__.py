@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 
 from hinge.certificate import Certificate, verify
-from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineSVC
+from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineKernelSVC, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
@@ -66,6 +66,7 @@ __all__ = [
     "Newton",
     "Norma",
     "Online",
+    "OnlineKernelSVC",
     "OnlineSVC",
     "Path",
     "Pegasos",

@@ -35,6 +35,7 @@
 #include "hinge/dual_average.hpp"
 #include "hinge/epoch.hpp"
 #include "hinge/loss.hpp"
+#include "hinge/online.hpp"
 #include "hinge/order.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/primal_iterate.hpp"
@@ -72,9 +73,10 @@ struct RootRate {
     touched += static_cast<std::int64_t>(sample.size());
   }
 
-  double operator()(const Problem& problem, std::int64_t j) const {
-    const double d_x = std::sqrt(problem.total_cost + largest_b * largest_b);
-    return std::min(d_x / (d_g * std::sqrt(static_cast<double>(j))), problem.total_cost);
+  /// total_cost is 1 / lambda
+  double operator()(double total_cost, std::int64_t j) const {
+    const double d_x = std::sqrt(total_cost + largest_b * largest_b);
+    return std::min(d_x / (d_g * std::sqrt(static_cast<double>(j))), total_cost);
   }
 
   template <class F>
@@ -91,18 +93,25 @@ struct StarRate {
   void forget() {}
   template <Rows X>
   void estimate(const X&, const Problem&, Rng&, std::int64_t&) {}
-  double operator()(const Problem& problem, std::int64_t j) const { return problem.total_cost / static_cast<double>(j); }
+  double operator()(double total_cost, std::int64_t j) const { return total_cost / static_cast<double>(j); }
   template <class F>
   void fields(F&&) {}
 };
 
+/// What a step needs to know of the problem.
+struct AssetObjective {
+  double lambda;
+  double total_cost;  // 1 / lambda
+  double radius2;     // of the ball that holds the optimum
+  Loss loss;
+  bool free_intercept;
+};
+
+/// The steps and the average, wherever the rows come from.
 template <class Rate>
-struct AssetSteps : PrimalIterate<> {
+struct AssetIterate : PrimalIterate<> {
   Rate rate;
-  AssetOptions options;
-  Order order;
-  Rng rng;
-  DualAverage average;
+  bool octaves;  // average from the last but one power of 2
 
   double b = 0.0;
   // The sum of eta_j w_j since N-bar or the last power of 2 is scale_sum * v - u (primal_iterate.hpp), with these beside it:
@@ -113,20 +122,15 @@ struct AssetSteps : PrimalIterate<> {
   double octave_eta = 0.0;
   double octave_b = 0.0;
 
-  AssetSteps(const Problem& problem, std::int64_t n_features, Rate step_size, AssetOptions how, Order row_order, Rng random)
+  AssetIterate(std::int64_t n_features, Rate step_size, bool by_octaves)
       : PrimalIterate(0, n_features, Output::average),
         rate(step_size),
-        options(how),
-        order(row_order),
-        rng(random),
-        average(problem.size()),
-        octave(how.average_last > 0 ? 0 : v.size()) {}
+        octaves(by_octaves),
+        octave(by_octaves ? v.size() : 0) {}
 
-  /// What a saved run consists of.
   template <class F>
   void fields(F&& field) {
     PrimalIterate::fields(field);
-    average.fields(field);
     rate.fields(field);
     field("b", b);
     field("eta_sum", eta_sum);
@@ -134,81 +138,61 @@ struct AssetSteps : PrimalIterate<> {
     field("octave", octave);
     field("octave_eta", octave_eta);
     field("octave_b", octave_b);
-    field("rng", rng);
   }
 
-  void check_restored(const Problem&) const {
+  void check_restored() const {
     if (!(eta_sum >= 0.0 && octave_eta >= 0.0)) throw std::invalid_argument("sums of step sizes are out of range");
   }
 
-  /// On another problem the weights are a start like any other; the averages and D_G were those of the problem before.
+  /// Step t + 1, on row i of `rows`; returns the slope of its loss before the step.
   template <Rows X>
-  void rebuild(const X&, const Problem& problem, Poll&) {
-    rate.forget();
-    b = problem.free_intercept ? std::clamp(b, -rate.largest_b, rate.largest_b) : 0.0;
-    begin_average();
-    std::fill(octave.begin(), octave.end(), 0.0);
-    octave_eta = octave_b = 0.0;
-  }
-
-  /// m rows. False when stopped by the poll.
-  template <Rows X>
-  bool run_epoch(const X& rows, const Problem& problem, Poll& poll) {
-    const std::int64_t m = problem.size();
-    if (!rate.ready()) rate.estimate(rows, problem, rng, touched);
-    const auto visit = order.sample(options.sampling, m, m, rng, poll);
-    if (visit.empty()) return false;
-    std::int64_t left = m;
-    const auto take = [&](std::int64_t i) {
-      if (left == options.average_last) begin_average();
-      --left;
-      step(rows, problem, i);
-      ++touched;
-    };
-    return each_row(rows, visit, poll, take, problem.target, problem.cost);
-  }
-
-  void point(const Problem& problem, Point& out) const {
-    const double total = octave_eta + eta_sum;
-    for (std::size_t j = 0; j < v.size(); ++j) {
-      const double before = octave.empty() ? 0.0 : octave[j];
-      out.w[j] = total > 0.0 ? (before + (scale_sum * v[j] - u[j])) / total : scale * v[j];
-    }
-    if (problem.free_intercept) out.b = total > 0.0 ? (octave_b + b_sum) / total : b;
-    average.write(problem, out.multipliers);
-  }
-
-  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
-
- private:
-  template <Rows X>
-  void step(const X& rows, const Problem& problem, std::int64_t i) {
+  double step(const X& rows, std::int64_t i, double target, double weight, const AssetObjective& problem) {
     const double z = decision(rows, i);
-    const double slope = problem.loss.slope(Loss::slack(problem.target[i], z + b));  // 2.
-    average.visited(i, slope, t);
+    const double slope = problem.loss.slope(Loss::slack(target, z + b));  // 2.
     ++t;
-    if (options.average_last == 0 && std::has_single_bit(static_cast<std::uint64_t>(t))) next_octave();
-    const double eta = rate(problem, t);
+    if (octaves && std::has_single_bit(static_cast<std::uint64_t>(t))) next_octave();
+    const double eta = rate(problem.total_cost, t);
     const double keep = 1.0 - eta * problem.lambda;
     shrink(keep);  // 3.
     if (slope != 0.0) {
-      const double step = eta * problem.relative_weight(i) * slope;
-      add(rows, problem, i, step, keep * z);
-      if (problem.free_intercept) b += step * problem.target[i];
+      const double step = eta * weight * slope;
+      add(rows, i, target, step, keep * z);
+      if (problem.free_intercept) b += step * target;
     }
-    project(problem.total_cost);  // 4.
+    project(problem.radius2);  // 4.
     b = std::clamp(b, -rate.largest_b, rate.largest_b);
     scale_sum += eta * scale;  // 5.
     eta_sum += eta;
     b_sum += eta * b;
+    return slope;
   }
 
+  /// The averaged iterate.
+  void write_weights(std::span<double> weights) const {
+    const double total = octave_eta + eta_sum;
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const double before = octave.empty() ? 0.0 : octave[j];
+      weights[j] = total > 0.0 ? (before + (scale_sum * v[j] - u[j])) / total : scale * v[j];
+    }
+  }
+  double intercept() const {
+    const double total = octave_eta + eta_sum;
+    return total > 0.0 ? (octave_b + b_sum) / total : b;
+  }
+
+ protected:
   /// Nothing has been added up yet.
   void begin_average() {
     std::fill(u.begin(), u.end(), 0.0);
     scale_sum = eta_sum = b_sum = 0.0;
   }
 
+  void forget_octave() {
+    std::fill(octave.begin(), octave.end(), 0.0);
+    octave_eta = octave_b = 0.0;
+  }
+
+ private:
   void next_octave() {
     for (std::size_t j = 0; j < v.size(); ++j) octave[j] = scale_sum * v[j] - u[j];
     octave_eta = eta_sum;
@@ -217,9 +201,97 @@ struct AssetSteps : PrimalIterate<> {
   }
 };
 
+/// On a data set: every epoch takes m rows.
+template <class Rate>
+struct AssetSteps : AssetIterate<Rate> {
+  using Base = AssetIterate<Rate>;
+  AssetOptions options;
+  Order order;
+  Rng rng;
+  DualAverage average;
+
+  AssetSteps(const Problem& problem, std::int64_t n_features, Rate step_size, AssetOptions how, Order row_order, Rng random)
+      : Base(n_features, step_size, how.average_last == 0),
+        options(how),
+        order(row_order),
+        rng(random),
+        average(problem.size()) {}
+
+  /// What a saved run consists of.
+  template <class F>
+  void fields(F&& field) {
+    Base::fields(field);
+    average.fields(field);
+    field("rng", rng);
+  }
+
+  void check_restored(const Problem&) const { Base::check_restored(); }
+
+  /// On another problem the weights are a start like any other; the averages and D_G were those of the problem before.
+  template <Rows X>
+  void rebuild(const X&, const Problem& problem, Poll&) {
+    this->rate.forget();
+    this->b = problem.free_intercept ? std::clamp(this->b, -this->rate.largest_b, this->rate.largest_b) : 0.0;
+    this->begin_average();
+    this->forget_octave();
+  }
+
+  /// m rows. False when stopped by the poll.
+  template <Rows X>
+  bool run_epoch(const X& rows, const Problem& problem, Poll& poll) {
+    const std::int64_t m = problem.size();
+    if (!this->rate.ready()) this->rate.estimate(rows, problem, rng, this->touched);
+    const auto visit = order.sample(options.sampling, m, m, rng, poll);
+    if (visit.empty()) return false;
+    const AssetObjective objective{problem.lambda, problem.total_cost, problem.total_cost, problem.loss,
+                                   problem.free_intercept};
+    std::int64_t left = m;
+    const auto take = [&](std::int64_t i) {
+      if (left == options.average_last) this->begin_average();
+      --left;
+      const std::int64_t before = this->t;
+      const double slope = this->step(rows, i, problem.target[i], problem.relative_weight(i), objective);
+      average.visited(i, slope, before);
+      ++this->touched;
+    };
+    return each_row(rows, visit, poll, take, problem.target, problem.cost);
+  }
+
+  void point(const Problem& problem, Point& out) const {
+    this->write_weights(out.w);
+    if (problem.free_intercept) out.b = this->intercept();
+    average.write(problem, out.multipliers);
+  }
+
+  std::optional<Estimate> estimate(const Problem&) const { return std::nullopt; }
+};
+
 using Asset = AssetSteps<RootRate>;
 using AssetStar = AssetSteps<StarRate>;
 
 static_assert(Solver<Asset> && Solver<AssetStar>);
+
+/// On a stream of rows whose mean squared norm is known: D_G needs no sample.
+struct AssetStreamSteps : AssetIterate<RootRate> {
+  struct Options {
+    double largest_b;  // B
+    double d_g;        // D_G
+    bool free_intercept;
+  };
+  Options options;
+
+  AssetStreamSteps(std::int64_t, std::int64_t n_features, Options how)
+      : AssetIterate(n_features, RootRate{.largest_b = how.largest_b, .d_g = how.d_g}, true), options(how) {}
+
+  /// The next row: number i of `rows`, its target and weight.
+  template <Rows X>
+  void present(const X& rows, std::int64_t i, double target, double weight, const Objective& problem) {
+    ++touched;
+    step(rows, i, target, weight,
+         AssetObjective{problem.lambda, 1.0 / problem.lambda, problem.radius2, problem.loss, options.free_intercept});
+  }
+};
+
+using AssetStream = StreamOf<AssetStreamSteps>;
 
 }  // namespace hinge

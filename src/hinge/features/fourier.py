@@ -44,8 +44,11 @@ class FourierMap:
 
     def write(self, X: Any, out: npt.NDArray[Any], n_threads: int) -> None:
         """The features of the rows of X, into `out`, in its type. A row's features do not depend on the other rows."""
+        self.write_rows(as_rows(X), out, n_threads)
+
+    def write_rows(self, rows: _core.Rows, out: npt.NDArray[Any], n_threads: int) -> None:
+        """The same for native rows."""
         panels, phases = self._narrow if out.dtype == np.float32 else self._wide
-        rows = as_rows(X)
         self._refuse_overflow(rows, out.dtype)
         _core.fourier(rows, panels, phases, math.sqrt(2.0 / self.n_out), out, n_threads)
 

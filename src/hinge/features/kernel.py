@@ -333,10 +333,16 @@ def _cityblock(X: Any, Z: Any) -> Block:
     if sp.issparse(X) and sp.issparse(Z):
         from sklearn.metrics.pairwise import manhattan_distances  # here: its import takes longer than all of hinge
 
-        return np.asarray(manhattan_distances(X.astype(np.float64), Z.astype(np.float64)))
+        return np.asarray(manhattan_distances(_small_indices(X), _small_indices(Z)))
     from scipy.spatial.distance import cdist
 
     return np.asarray(cdist(_dense(X), _dense(Z), "cityblock"))
+
+
+def _small_indices(X: Any) -> Any:
+    """In float64 with indices of 32 bits: scikit-learn's function takes no others."""
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sp.csr_matrix((X.data.astype(np.float64), indices, indptr), shape=X.shape)
 
 
 def _dense(X: Any) -> npt.NDArray[np.float64]:

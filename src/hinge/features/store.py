@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Seconds between two times at which the pages of the file that were read are let go. So much is read meanwhile at most
-# that the process keeps less than about 100 MB of it.
-_INTERVAL = 0.01
+# Seconds between two times at which the pages of the file that were read are let go. Memory is read at some GB per
+# second, so that the process keeps less than 100 MB of the file.
+_INTERVAL = 0.005
 _LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)
+# A row that is read must not bring in megabytes around it, as it does where files are cached in large pieces.
+_SMALL: int | None = getattr(mmap, "MADV_RANDOM", None)
 
 
 @contextmanager
@@ -33,6 +35,7 @@ def stored(shape: tuple[int, int], dtype: Any, memory_limit: int | None) -> Iter
     with tempfile.TemporaryFile(prefix="hinge-") as file:
         _reserve(file.fileno(), n_bytes)
         pages = mmap.mmap(file.fileno(), n_bytes)  # unmapped with the last array that shows it
+        _advise(pages, _SMALL)
         with _letting_go(pages):
             yield np.frombuffer(pages, dtype=dtype).reshape(shape)
 
@@ -56,9 +59,7 @@ def _letting_go(pages: mmap.mmap) -> Iterator[None]:
 
     def work() -> None:
         while not done.wait(_INTERVAL):
-            if _LET_GO is not None:
-                with suppress(OSError):
-                    pages.madvise(_LET_GO)
+            _advise(pages, _LET_GO)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -67,3 +68,10 @@ def _letting_go(pages: mmap.mmap) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
+
+
+def _advise(pages: mmap.mmap, advice: int | None) -> None:
+    """Where the operating system knows this advice."""
+    if advice is not None:
+        with suppress(OSError):
+            pages.madvise(advice)
