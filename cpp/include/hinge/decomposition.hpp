@@ -21,9 +21,9 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/processor.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/state.hpp"
-#include "hinge/tile.hpp"
 #include "hinge/working_set.hpp"
 
 namespace hinge {
