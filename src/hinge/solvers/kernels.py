@@ -40,6 +40,15 @@ class Lasvm(NativeSolver):
     Bordes, Ertekin, Weston, Bottou: Fast Kernel Classifiers with Online and Active Learning. JMLR 6, 2005.
     Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training SVM. JMLR 6, 2005.
     Joachims: Making Large-Scale SVM Learning Practical. 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hinge import KernelSVC, Lasvm
+    >>> X, y = np.array([[-1.0], [0.0], [1.0], [2.0]]), np.array([1, 0, 0, 1])
+    >>> model = KernelSVC(C=100.0, gamma=1.0, approximation="none", solver=Lasvm(online_epochs=1)).fit(X, y)
+    >>> model.status_, model.predict(X).tolist()
+    ('converged', [1, 0, 0, 1])
     """
 
     online_epochs: int = 0
@@ -98,6 +107,15 @@ class KernelPegasos(NativeSolver):
     References
     ----------
     Shalev-Shwartz, Singer, Srebro: Pegasos: Primal Estimated sub-GrAdient SOlver for SVM. ICML 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hinge import KernelPegasos, KernelSVC
+    >>> X, y = np.array([[-1.0], [0.0], [1.0], [2.0]]), np.array([1, 0, 0, 1])
+    >>> model = KernelSVC(gamma=1.0, approximation="none", solver=KernelPegasos(), tol=0.1, max_iter=10_000)
+    >>> model.fit(X, y).status_
+    'converged'
     """
 
     sampling: Sampling = "iid"
