@@ -133,6 +133,20 @@ def test_active_rows_out_of_range_or_order_are_refused(rows) -> None:
             restore(SOLVERS[solver], {**state, "active": np.array(rows, dtype=np.int64)})
 
 
+@pytest.mark.parametrize("rows", [[0, 60], [-1, 0], [3, 2], [4, 4], [2**62]])
+def test_rows_of_a_gram_matrix_out_of_range_or_order_are_refused(rows) -> None:
+    _, state = advanced(SOLVERS["newton"])
+    size = X.shape[1] + 1
+    forged = {
+        "gram": np.eye(size).ravel(),
+        "gram_rows": np.array(rows, dtype=np.int64),
+        "gram_weights": np.ones(len(rows)),
+    }
+    restore(SOLVERS["newton"], {**state, **forged, "gram_rows": np.arange(len(rows))})  # nothing else is wrong with it
+    with refused("gram_rows"):
+        restore(SOLVERS["newton"], {**state, **forged})
+
+
 def test_random_generator_of_zeros_is_refused_not_run_for_ever() -> None:
     for solver in SOLVERS.values():
         _, state = advanced(solver)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loops import make
 from pairs import Case, cases, describe, pair, poll, setup
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,6 +26,16 @@ METHODS = {"cutting-plane": CuttingPlane(), "ocas": OCAS()}
 VARIANTS = {**METHODS, "ocas far beyond": OCAS(mu=0.5), "ocas to the end": OCAS(mu=1.0), "forgets": OCAS(keep_unused=3)}
 FREE = cases("free")
 CASES = [*cases("none", "penalized"), *FREE]
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+@pytest.mark.parametrize("solver", METHODS)
+def test_threads_change_no_bit(solver: str, intercept: InterceptKind) -> None:
+    """Rows enough for several parts."""
+    X, y = make(20_000, d=8)
+    one, two = (hinge.solve(X, y, solver=solver, intercept=intercept, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert two.certificate == one.certificate and two.n_iter == one.n_iter
+    assert two.coef.tobytes() == one.coef.tobytes() and two.dual.tobytes() == one.dual.tobytes()
 
 
 # Twins

@@ -12,7 +12,7 @@ from registry import INTERCEPTS
 
 from hinge import Blocks, LinearSVC, Permutation, Point, Problem, Run, Traits, solve
 from hinge.problem import LOSSES
-from hinge.solvers import Setup, State
+from hinge.solvers import Setup, State, as_run
 
 
 class MyRun(Run):
@@ -176,6 +176,14 @@ def test_run_that_is_no_run_is_refused_with_the_fix() -> None:
 
     with pytest.raises(TypeError, match=r"Half has no method point.*subclass of hinge\.Run"):
         solve(X, y, solver=Mine(), intercept="none")
+
+
+def test_run_without_a_label_is_refused_with_the_fix() -> None:
+    class Bare:
+        estimate = rejected = save = restore = advance = point = lambda self: None
+
+    with pytest.raises(TypeError, match=r"Bare has no text `label`.*subclass of hinge\.Run"):
+        as_run(Bare())
 
 
 def test_targets_and_costs_handed_to_a_solver_are_read_only() -> None:

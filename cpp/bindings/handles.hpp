@@ -77,13 +77,19 @@ class RowsHandle {
     return visit([](const auto& rows) { return rows.n_features(); });
   }
   std::span<const double> squared_norms() const { return *norms_; }
+  /// Tells these rows from any others: their number, and every value and index; the same for a part and for its rows alone.
+  std::uint64_t fingerprint() const;
 
  private:
   View view_;
   std::vector<nb::object> arrays_;
   std::shared_ptr<const std::vector<double>> norms_;
   std::shared_ptr<const std::vector<std::int64_t>> kept_;
+  std::uint64_t fingerprint_ = 0;  // of all rows, as they were when they were checked
 
+  /// validate(norms, print, poll) finds the first fault, or none.
+  template <class F>
+  void check(F&& validate);
   void set_norms(std::vector<double> norms);
 };
 

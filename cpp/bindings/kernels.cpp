@@ -27,7 +27,9 @@ Owned<double> row_of(const RowsHandle& handle, const Kernel& kernel, std::int64_
     const std::int64_t held[] = {i};
     const KernelPanels<std::decay_t<decltype(rows)>> panel(kernel, rows, held);
     auto scratch = panel.scratch();
-    for (std::int64_t j = 0; j < rows.size(); ++j) panel.values(j, scratch, {&values[static_cast<std::size_t>(j)], 1});
+    std::vector<std::int64_t> columns(values.size());
+    std::iota(columns.begin(), columns.end(), std::int64_t{0});
+    panel.values(columns, scratch, values);
   });
   return owned(std::move(values));
 }

@@ -1,14 +1,13 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <tuple>
 
 #include "handles.hpp"
 #include "hinge/evaluate.hpp"
+#include "hinge/fingerprint.hpp"
 #include "hinge/products.hpp"
 #include "hinge/validate.hpp"
 
@@ -55,15 +54,6 @@ void interruptible(F&& work) {
     work(poll);
   }
   poll.raise_error();
-}
-
-template <class F>
-std::vector<double> checked_norms(std::int64_t n_rows, F&& validate) {
-  std::vector<double> norms(static_cast<std::size_t>(n_rows));
-  std::optional<Fault> fault;
-  interruptible([&](Poll& poll) { fault = validate(std::span<double>(norms), poll); });
-  if (fault) refuse(*fault);
-  return norms;
 }
 
 void expect_row(const RowsHandle& handle, std::int64_t i) {
@@ -115,67 +105,9 @@ std::tuple<Owned<double>, Owned<std::int64_t>> column_squares(const RowsHandle& 
   return {owned(std::move(squares)), owned(std::move(counts))};
 }
 
-/// A hash of memory, as fast as it can be read: good enough to notice damage and change, not malice.
-class Hash {
- public:
-  void mix(const void* memory, std::size_t n) {
-    const auto* bytes = static_cast<const unsigned char*>(memory);
-    std::size_t at = 0;
-    for (; at + sizeof(Words) <= n; at += sizeof(Words)) {
-      Words words;
-      std::memcpy(&words, bytes + at, sizeof(words));
-      for (std::size_t k = 0; k < words.size(); ++k) mix_lane(k, words[k]);
-    }
-    Words rest{};
-    std::memcpy(&rest, bytes + at, n - at);
-    for (std::size_t k = 0; k < rest.size(); ++k) mix_lane(k, rest[k]);
-    mix_lane(0, n);
-  }
-  void mix(std::uint64_t word) { mix_lane(0, word); }
-
-  std::uint64_t value() const {
-    Hash all;
-    for (const std::uint64_t lane : lanes_) all.mix_lane(0, lane);
-    return all.lanes_[0] >> 2;  // fits a signed 64-bit number of any language
-  }
-
- private:
-  using Words = std::array<std::uint64_t, 4>;
-
-  void mix_lane(std::size_t k, std::uint64_t word) {
-    lanes_[k] = (lanes_[k] ^ word) * 0x9e3779b97f4a7c15;
-    lanes_[k] ^= lanes_[k] >> 32;
-  }
-
-  Words lanes_{0xcbf29ce484222325, 0x84222325cbf29ce4, 0x9ce484222325cbf2, 0x2325cbf29ce48422};
-};
-
 std::uint64_t checksum(const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& array) {
   const WithoutGil released;
-  Hash hash;
-  hash.mix(array.data(), array.nbytes());
-  return hash.value();
-}
-
-/// Tells rows from any others: their number, layout, and every value and index.
-std::uint64_t fingerprint(const RowsHandle& handle) {
-  const WithoutGil released;
-  Hash hash;
-  hash.mix(static_cast<std::uint64_t>(handle.size()));
-  hash.mix(static_cast<std::uint64_t>(handle.n_features()));
-  handle.visit([&](const auto& rows) {
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t row = rows.row(i);
-      const auto n = static_cast<std::size_t>(rows.stored(i));
-      if constexpr (requires { rows.indptr; }) {
-        hash.mix(rows.values + rows.indptr[row], n * sizeof(*rows.values));
-        hash.mix(rows.indices + rows.indptr[row], n * sizeof(*rows.indices));
-      } else {
-        hash.mix(rows.values + row * rows.n_features(), n * sizeof(*rows.values));
-      }
-    }
-  });
-  return hash.value();
+  return detail::hash_of(array.data(), array.nbytes()) >> 2;
 }
 
 const char* layout(const RowsHandle& handle) {
@@ -209,6 +141,35 @@ void RowsHandle::set_norms(std::vector<double> norms) {
   std::visit([&](auto& rows) { rows.norms = norms_->data(); }, view_);
 }
 
+template <class F>
+void RowsHandle::check(F&& validate) {
+  std::vector<double> norms(static_cast<std::size_t>(size()));
+  Fingerprint print(size(), n_features());
+  std::optional<Fault> fault;
+  interruptible([&](Poll& poll) { fault = validate(norms, print, poll); });
+  if (fault) refuse(*fault);
+  set_norms(std::move(norms));
+  fingerprint_ = print.value();
+}
+
+std::uint64_t RowsHandle::fingerprint() const {
+  if (kept_ == nullptr) return fingerprint_;
+  const WithoutGil released;
+  Fingerprint print(size(), n_features());
+  visit([&](const auto& rows) {
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t row = rows.row(i);
+      if constexpr (requires { rows.indptr; }) {
+        const std::int64_t begin = rows.indptr[row];
+        print.add_row(i, rows.values + begin, rows.indices + begin, rows.stored(i));
+      } else {
+        print.add_row(i, rows.values + row * rows.n_features(), rows.n_features());
+      }
+    }
+  });
+  return print.value();
+}
+
 template <class T>
 RowsHandle RowsHandle::dense(const Matrix<T>& values) {
   DenseRows<T> rows;
@@ -218,9 +179,9 @@ RowsHandle RowsHandle::dense(const Matrix<T>& values) {
   RowsHandle handle;
   handle.view_ = rows;
   handle.arrays_ = {nb::cast(values)};
-  handle.set_norms(checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
-    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, poll);
-  }));
+  handle.check([&](std::span<double> norms, Fingerprint& print, Poll& poll) {
+    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, print, poll);
+  });
   return handle;
 }
 
@@ -239,9 +200,9 @@ RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices
   RowsHandle handle;
   handle.view_ = rows;
   handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
-  handle.set_norms(checked_norms(rows.n_kept, [&](std::span<double> norms, Poll& poll) {
-    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, poll);
-  }));
+  handle.check([&](std::span<double> norms, Fingerprint& print, Poll& poll) {
+    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, print, poll);
+  });
   return handle;
 }
 
@@ -294,25 +255,22 @@ void bind_rows(nb::module_& m) {
   cls.def("with_constant", &RowsHandle::with_constant, nb::arg("rho"), "The rows with the constant feature rho appended.");
   cls.def("column_squares", &column_squares,
           "(sum_i x_ij^2, number of x_ij that are not zero) of every column, without the constant feature.");
-  cls.def("fingerprint", &fingerprint, "A number that tells these rows from others.");
+  cls.def("fingerprint", &RowsHandle::fingerprint, "A number that tells these rows from others.");
   cls.def("__len__", &RowsHandle::size);
   cls.def_prop_ro("layout", &layout, "\"dense\" or \"csr\": they sum in different orders.");
   cls.def("entries", &entries, nb::arg("i"),
           "(columns, values) that row i stores, in their order, without the constant feature.");
+  cls.def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
   cls.def_prop_ro(
-         "n_stored", [](const RowsHandle& self) { return self.visit([](const auto& rows) { return rows.total_stored(); }); },
-         "How many values the rows store.")
-      .def_prop_ro(
-          "longest",
-          [](const RowsHandle& self) {
-            return self.visit([](const auto& rows) {
-              std::int64_t most = 0;
-              for (std::int64_t i = 0; i < rows.size(); ++i) most = std::max(most, rows.stored(i));
-              return most;
-            });
-          },
-          "The largest number of values that a row stores.")
-      .def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
+      "longest",
+      [](const RowsHandle& self) {
+        return self.visit([](const auto& rows) {
+          std::int64_t most = 0;
+          for (std::int64_t i = 0; i < rows.size(); ++i) most = std::max(most, rows.stored(i));
+          return most;
+        });
+      },
+      "The largest number of values that a row stores.");
   cls.def_prop_ro(
       "squared_norms",
       [](const RowsHandle& handle) {

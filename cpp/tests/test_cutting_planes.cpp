@@ -119,9 +119,9 @@ void while_training(int epochs, F&& f) {
     const ToyCsr<float, std::int32_t> csr(toy);
     Method run = [&] {
       if constexpr (std::is_same_v<Method, Ocas>)
-        return Ocas(problem, toy.options.d, 0.1, 5);
+        return Ocas(problem, toy.options.d, 0.1, 5, 1);
       else
-        return CuttingPlane(problem, toy.options.d, 5);
+        return CuttingPlane(problem, toy.options.d, 5, 1);
     }();
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {

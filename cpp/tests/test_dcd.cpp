@@ -101,7 +101,7 @@ void dual_only_rises_without_intercept() {
 
 void gap_closes() {
   while_training(2000, [](const Toy& toy, const Problem& problem, const auto& rows, Dcd& run, int epoch) {
-    if (epoch % 100 == 0) run.activate_all();
+    if (epoch % 100 == 0) run.active.take_all();
     if (epoch != 2000) return;
     const double relative = certified_gap(rows, problem, run.a);
     check(relative < 1e-3, std::string(problem.loss.is_hinge() ? "hinge" : "squared hinge") +

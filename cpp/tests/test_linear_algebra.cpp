@@ -229,6 +229,11 @@ void threads_change_no_bit_of_a_gram_matrix() {
 
 // ---- Curvature
 
+double per_row(const Toy& toy) {
+  const auto stored = std::ranges::count_if(toy.x, [](double x) { return x != 0.0; });
+  return static_cast<double>(stored) / static_cast<double>(toy.options.m);
+}
+
 /// |H p + gradient| relative to |gradient|, both in the norm of the inverse diagonal of H.
 double residual(const Toy& toy, const std::vector<Weighted>& in_zone, const System& system, double constant,
                 const std::vector<double>& p) {
@@ -264,7 +269,7 @@ void every_way_solves_for_the_step() {
       const Toy toy(9, {.m = 500, .d = shape.d, .rho = rho, .free_intercept = free, .weighted = true});
       const double constant = free ? 1.0 : rho;
       const std::vector<double> gradient = random_values(at(shape.d + 1), 10);
-      const System system{gradient, 3.0, free ? 1e-9 : 1.0, constant, free};
+      const System system{gradient, 3.0, free ? 1e-9 : 1.0, constant, free, per_row(toy)};
       in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
         Curvature curvature(shape.d, 1);
         for (const std::int64_t first : {0, 3, 5}) {  // J changes from step to step
@@ -294,7 +299,7 @@ void gram_and_rows_agree() {
   for (const bool free : {false, true}) {
     const Toy toy(11, {.m = 200, .d = 30, .density = 1.0, .free_intercept = free});
     const std::vector<double> gradient = random_values(31, 12);
-    const System system{gradient, 10.0, free ? 1e-9 : 1.0, free ? 1.0 : 0.0, free};
+    const System system{gradient, 10.0, free ? 1e-9 : 1.0, free ? 1.0 : 0.0, free, per_row(toy)};
     std::vector<std::vector<double>> found;
     for (const std::int64_t extra : {0, 100}) {  // rows of no weight to speak of: J is large, p the same
       std::vector<Weighted> in_zone;
@@ -313,7 +318,7 @@ void step_without_rows_is_downhill() {
   for (const bool free : {false, true}) {
     const Toy toy(13, {.m = 20, .d = 4, .free_intercept = free});
     const std::vector<double> gradient{1.0, -2.0, 0.5, 0.0, 1e-3};
-    const System system{gradient, 1.0, free ? 1e-4 : 1.0, free ? 1.0 : 0.0, free};
+    const System system{gradient, 1.0, free ? 1e-4 : 1.0, free ? 1.0 : 0.0, free, per_row(toy)};
     Curvature curvature(4, 1);
     double iterations = 30.0;
     std::int64_t touched = 0;
@@ -334,7 +339,7 @@ void dependent_features_and_rows_still_give_a_way_down() {
   const std::vector<double> gradient = random_values(13, 15);
   for (const double rate : {1e-10, 1.0, 1e10}) {
     for (const std::int64_t size : {6, 300}) {
-      const System system{gradient, rate, 1.0, 0.0, false};
+      const System system{gradient, rate, 1.0, 0.0, false, per_row(toy)};
       Curvature curvature(12, 1);
       std::vector<Weighted> in_zone;
       for (std::int64_t i = 0; i < size; ++i) in_zone.push_back({i, 1.0});
@@ -351,7 +356,7 @@ void stop_is_noticed_on_every_way() {
   for (const Shape& shape : kShapes) {
     const Toy toy(16, {.m = 30'000, .d = shape.d, .density = 1.0});
     const std::vector<double> gradient = random_values(at(shape.d + 1), 17);
-    const System system{gradient, 1.0, 1.0, 0.0, false};
+    const System system{gradient, 1.0, 1.0, 0.0, false, per_row(toy)};
     Curvature curvature(shape.d, 1);
     std::vector<Weighted> in_zone;
     for (std::int64_t i = 0; i < (shape.in_zone < 10 ? 9 : 30'000); ++i) in_zone.push_back({i, 1.0});

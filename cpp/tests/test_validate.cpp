@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "check.hpp"
@@ -28,9 +33,14 @@ struct Csr {
   std::vector<Index> indices{0, 2, 1};
   std::vector<std::int64_t> indptr{0, 2, 3};
   std::vector<double> norms{-1, -1};
+  std::uint64_t print = 0;
 
   std::optional<Fault> validate() {
-    return validate_csr(values.data(), indices.data(), indptr.data(), static_cast<std::int64_t>(values.size()), 2, 3, norms);
+    Fingerprint fingerprint(2, 3);
+    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), static_cast<std::int64_t>(values.size()), 2,
+                                    3, norms, fingerprint);
+    print = fingerprint.value();
+    return fault;
   }
 };
 
@@ -107,16 +117,19 @@ void csr_overflow() {
 void empty_csr() {
   const std::vector<std::int64_t> indptr{0, 0, 0};
   std::vector<double> norms{-1, -1};
+  Fingerprint print(2, 3);
   const double* no_values = nullptr;
   const std::int32_t* no_indices = nullptr;
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms), "rows without values pass");
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms, print), "rows without values pass");
   check(norms == std::vector<double>{0, 0}, "and have norm 0");
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>()), "no rows and no columns pass");
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>(), print),
+        "no rows and no columns pass");
 }
 
 void bad_dense() {
   std::vector<double> norms(2);
-  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 2, 3, norms); };
+  Fingerprint print(2, 3);
+  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 2, 3, norms, print); };
   check(!validate({1, 2, 3, 0, 0, 0}), "good rows pass");
   check(norms == std::vector<double>{14, 0}, "squared norms");
   expect(validate({1, 2, 3, 0, kNan, kInfinity}), Kind::nan, 1, 1, "NaN");
@@ -125,7 +138,74 @@ void bad_dense() {
   expect(validate({1e155, 0, 0, 0, 0, 0}), Kind::overflow, 0, -1, "a square overflows");
   expect(validate({1e154, 1e154, 1e154, 0, 0, 0}), Kind::overflow, 0, -1, "a sum of squares overflows");
   const std::vector<float> narrow{std::numeric_limits<float>::max(), 0, 0, 0, 0, 0};
-  check(!validate_dense(narrow.data(), 2, 3, norms), "no float overflows");
+  check(!validate_dense(narrow.data(), 2, 3, norms, print), "no float overflows");
+}
+
+/// Dense rows of `width` values: any bit that changes, two signs that change, two values or rows that change places.
+template <class T>
+void dense_fingerprints_of(std::int64_t width) {
+  constexpr std::int64_t kRows = 3;
+  constexpr std::uint64_t kSeed[] = {7};
+  Rng rng(kSeed);
+  std::vector<T> values(static_cast<std::size_t>(kRows * width));
+  for (T& x : values) x = static_cast<T>(rng.uniform() - 0.5);
+  std::set<std::uint64_t> seen;
+  std::size_t n = 0;
+  const auto note = [&](const std::vector<T>& changed) {
+    Fingerprint print(kRows, width);
+    for (std::int64_t i = 0; i < kRows; ++i) print.add_row(i, changed.data() + i * width, width);
+    seen.insert(print.value());
+    ++n;
+  };
+  note(values);
+  std::vector<T> changed;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    for (std::size_t bit = 0; bit < 8 * sizeof(T); ++bit) {
+      changed = values;
+      reinterpret_cast<unsigned char*>(&changed[k])[bit / 8] ^= static_cast<unsigned char>(1u << bit % 8);
+      note(changed);
+    }
+    for (std::size_t l = 0; l < k; ++l) {
+      changed = values;
+      changed[k] = -changed[k];
+      changed[l] = -changed[l];
+      note(changed);
+      changed = values;
+      std::swap(changed[k], changed[l]);
+      note(changed);
+    }
+  }
+  changed = values;
+  std::swap_ranges(changed.begin(), changed.begin() + width, changed.begin() + width);
+  note(changed);
+  check(seen.size() == n, "all fingerprints differ, width " + std::to_string(width));
+}
+
+void fingerprints() {
+  for (const std::int64_t width : {2, 5, 33, 70}) {
+    dense_fingerprints_of<float>(width);
+    dense_fingerprints_of<double>(width);
+  }
+  using Rows = Csr<double, std::int32_t>;
+  Rows rows;
+  std::set<std::uint64_t> seen;
+  const std::vector<std::function<void(Rows&)>> changes{
+      [](Rows&) {},
+      [](Rows& it) { it.indices[1] = 1; },
+      [](Rows& it) { it.indices[2] = 0; },
+      [](Rows& it) { it.values[2] = 4; },
+      [](Rows& it) { it.indptr[1] = 1; },
+      [](Rows& it) { std::swap(it.values[0], it.values[1]); },
+      [](Rows& it) { it.indices = {2, 0, 1}; },
+  };
+  for (const auto& change : changes) {
+    Rows changed;
+    change(changed);
+    check(!changed.validate(), "rows that pass");
+    seen.insert(changed.print);
+  }
+  check(seen.size() == changes.size(), "all fingerprints of CSR rows differ");
+  check(Fingerprint(2, 3).value() != Fingerprint(3, 2).value(), "the shape counts");
 }
 
 }  // namespace
@@ -134,5 +214,6 @@ int main() {
   return run_all({{"bad CSR is refused with its place", bad_csr},
                   {"overflow in CSR is refused", csr_overflow},
                   {"empty CSR passes", empty_csr},
-                  {"bad dense rows are refused with their place", bad_dense}});
+                  {"bad dense rows are refused with their place", bad_dense},
+                  {"fingerprints tell rows apart", fingerprints}});
 }

@@ -68,16 +68,12 @@ class Rows:
         """
 
     @property
-    def n_stored(self) -> int:
-        """How many values the rows store."""
+    def n_features(self) -> int:
+        """Without the constant feature."""
 
     @property
     def longest(self) -> int:
         """The largest number of values that a row stores."""
-
-    @property
-    def n_features(self) -> int:
-        """Without the constant feature."""
 
     @property
     def squared_norms(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
@@ -303,6 +299,11 @@ class Newton:
         """
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
+
+def newton_passes(rows: Rows) -> float:
+    """
+    What Newton is expected to cost on these rows, in passes over them: counted, not timed.
+    """
 
 class Sampling(enum.Enum):
     iid = 0
@@ -734,9 +735,9 @@ class SgdQnSingle:
         """
 
 class CuttingPlane:
-    """The cutting-plane method at work: (problem, patience)"""
+    """The cutting-plane method at work: (problem, patience, n_threads)"""
 
-    def __init__(self, arg0: Problem, arg1: int, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, arg2: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -758,9 +759,11 @@ class CuttingPlane:
         """
 
 class Ocas:
-    """The optimised cutting-plane algorithm at work: (problem, mu, patience)"""
+    """
+    The optimised cutting-plane algorithm at work: (problem, mu, patience, n_threads)
+    """
 
-    def __init__(self, arg0: Problem, arg1: float, arg2: int, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: float, arg2: int, arg3: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""

@@ -41,6 +41,7 @@ struct System {
   double ridge;     // the last entry of R: 1, or tiny for a free b
   double constant;  // feature behind the values of a row
   bool free;        // b is free
+  double stored;    // values of a row, on average
 };
 
 class Curvature {
@@ -65,7 +66,7 @@ class Curvature {
         (gram_.values().empty() && !rows_.empty())) {
       throw std::invalid_argument("saved state: gram has the wrong length");
     }
-    if (!ascends(rows_) || (!rows_.empty() && rows_.back() >= m)) {
+    if (!ascends(rows_) || (!rows_.empty() && (rows_.front() < 0 || rows_.back() >= m))) {
       throw std::invalid_argument("saved state: gram_rows are out of order or range");
     }
   }
@@ -84,21 +85,34 @@ class Curvature {
     products_.clear();
   }
 
+  /// What a whole run is expected to cost, in passes over m rows: before anything is known but their number and size.
+  static double expected_passes(double m, double stored, double n_features) {
+    const double n = n_features + 1.0;
+    if (n * n > room_for(m, stored)) return kByGradients;
+    const double on_all_rows = kFullSteps * m * Gram::cost(stored, n);
+    const double later = kSteps * (Gram::factor_cost(n) + 2.0 * std::min(n, m) * Gram::cost(stored, n));
+    return kSteps + (on_all_rows + later) / (m * (stored + kPerRow));
+  }
+
   /// p; nothing when stopped by the poll. `iterations` is what conjugate gradients took the last time; `touched` counts rows.
   template <Rows R>
   std::optional<std::vector<double>> direction(const R& rows, std::span<const Weighted> in_zone, const System& system,
                                                double& iterations, Poll& poll, std::int64_t& touched) {
     const double n = static_cast<double>(gram_.size());
     const double j = static_cast<double>(in_zone.size());
-    const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size());
-    const double room = std::max(kAlways, kShare * static_cast<double>(rows.total_stored()));
-    const double by_gram =
-        n * n <= room ? Gram::cost(stored, n) * static_cast<double>(n_changed(in_zone)) + Gram::factor_cost(n) : kInfinity;
+    const double stored = system.stored;
+    const double room = room_for(static_cast<double>(rows.size()), stored);
     const double by_rows = j * j <= room
                                ? 0.5 * j * static_cast<double>(n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
                                : kInfinity;
     const double by_gradients = iterations * (2.0 * j * (stored + kPerRow) + 8.0 * n);
-    if (by_gram <= std::min(by_rows, by_gradients)) return solve_gram(rows, in_zone, system, poll, touched);
+    if (n * n <= room) {
+      std::vector<Weighted> changed = changes(in_zone);
+      const double n_changed = std::min(static_cast<double>(changed.size()), j);
+      if (Gram::cost(stored, n) * n_changed + Gram::factor_cost(n) <= std::min(by_rows, by_gradients)) {
+        return solve_gram(rows, in_zone, std::move(changed), system, poll, touched);
+      }
+    }
     if (by_rows <= by_gradients) return solve_rows(rows, in_zone, system, poll, touched);
     return solve_gradients(rows, in_zone, system, iterations, poll, touched);
   }
@@ -119,6 +133,13 @@ class Curvature {
   /// Conjugate gradients end when the residual has fallen to this share, or after so many iterations.
   static constexpr double kReduction = 0.05;
   static constexpr int kMostIterations = 250;
+  /// Of a run: the steps, those that see most rows in their zones, and the passes of all where the matrices are too large.
+  static constexpr double kSteps = 30.0;
+  static constexpr double kFullSteps = 3.0;
+  static constexpr double kByGradients = 2000.0;
+
+  /// Entries that a matrix may have.
+  static double room_for(double m, double stored) { return std::max(kAlways, kShare * m * stored); }
 
   Gram gram_;
   Varying<std::int64_t> rows_;       // those in the Gram matrix, ascending
@@ -146,8 +167,6 @@ class Curvature {
     return out;
   }
 
-  std::size_t n_changed(std::span<const Weighted> in_zone) const { return std::min(changes(in_zone).size(), in_zone.size()); }
-
   static double weight_of(std::span<const Weighted> rows) {
     double total = 0.0;
     for (const Weighted& row : rows) total += std::abs(row.weight);
@@ -155,8 +174,8 @@ class Curvature {
   }
 
   template <Rows R>
-  bool update_gram(const R& rows, std::span<const Weighted> in_zone, const System& system, Poll& poll, std::int64_t& touched) {
-    std::vector<Weighted> changed = changes(in_zone);
+  bool update_gram(const R& rows, std::span<const Weighted> in_zone, std::vector<Weighted> changed, const System& system,
+                   Poll& poll, std::int64_t& touched) {
     passed_ += weight_of(changed);
     if (gram_.values().empty() || changed.size() >= in_zone.size() || passed_ > kDrift * weight_of(in_zone)) {
       gram_.clear();
@@ -178,9 +197,9 @@ class Curvature {
   }
 
   template <Rows R>
-  std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, const System& system,
-                                                Poll& poll, std::int64_t& touched) {
-    if (!update_gram(rows, in_zone, system, poll, touched)) return std::nullopt;
+  std::optional<std::vector<double>> solve_gram(const R& rows, std::span<const Weighted> in_zone, std::vector<Weighted> changed,
+                                                const System& system, Poll& poll, std::int64_t& touched) {
+    if (!update_gram(rows, in_zone, std::move(changed), system, poll, touched)) return std::nullopt;
     // A free b is eliminated: rows count from their mean. The curvature that is left for b alone is tiny where that mean is large, and
     // any ridge on it would swamp it.
     const auto size = static_cast<std::size_t>(gram_.size());
@@ -336,9 +355,8 @@ class Curvature {
       }
     };
     const auto count = static_cast<std::int64_t>(in_zone.size());
-    const double stored = static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size());
-    const Parts parts =
-        Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)), static_cast<std::int64_t>(v.size()));
+    const Parts parts = Parts::of(count, static_cast<std::int64_t>(system.stored * static_cast<double>(count)),
+                                  static_cast<std::int64_t>(v.size()));
     const Total empty{std::vector<double>(v.size())};
     Total total(empty);
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {

@@ -27,8 +27,8 @@
 namespace hinge {
 
 struct CuttingPlane : PlaneMethod {
-  CuttingPlane(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused)
-      : PlaneMethod(problem, n_features, keep_unused), margins_(static_cast<std::size_t>(problem.size())) {}
+  CuttingPlane(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused, std::int64_t n_threads)
+      : PlaneMethod(problem, n_features, keep_unused, n_threads), margins_(static_cast<std::size_t>(problem.size())) {}
 
   /// For a state saved on a problem with other costs, labels or rows. P is known again after the next epoch.
   template <Rows R>

@@ -12,7 +12,8 @@
 //
 // Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch leaves the
 // active set. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the caller's
-// check on all rows disagrees (`rebuild`).
+// check on all rows disagrees (`rebuild`). The extremes are kept then, so that one epoch is enough to send away those that
+// still have nothing to do.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
@@ -123,13 +124,7 @@ struct Dcd : DualIterate {
     residue = balance;
     dual = total - 0.5 * squared_norm(w);
     if (!problem.free_intercept) b = 0.0;
-    activate_all();
-  }
-
-  void activate_all() {
     active.take_all();
-    shrink_above = kInfinity;
-    shrink_below = -kInfinity;
   }
 
   /// One epoch over the active rows. False when stopped by the poll: a and w are valid, the estimates are not.
@@ -206,7 +201,7 @@ struct Dcd : DualIterate {
       active.full_gap = gap;
       full_b = b;
     } else if (active.settled(gap) || std::abs(b - full_b) > 0.5 * violation) {
-      activate_all();
+      active.take_all();
     }
   }
 

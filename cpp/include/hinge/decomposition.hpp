@@ -21,11 +21,18 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/processor.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/state.hpp"
 #include "hinge/working_set.hpp"
 
 namespace hinge {
+
+/// g_j -= by * values_j
+HINGE_FOR_EACH_PROCESSOR
+[[maybe_unused]] static void subtract(std::int64_t n, double by, const float* __restrict values, double* __restrict g) {
+  for (std::int64_t j = 0; j < n; ++j) g[j] -= by * static_cast<double>(values[j]);
+}
 
 class Decomposition {
  public:
@@ -36,9 +43,10 @@ class Decomposition {
   /// 1. False if no row violates the conditions of optimality, or if no step is left that rounding lets be made.
   template <Rows R>
   bool choose(const R& rows, const Problem& problem, const KernelDual& dual) {
+    const std::int64_t most = std::min(size_ / 2, size_ - 2);  // the most violating pair must find room
     std::vector<std::int64_t> kept;
     for (const std::int64_t i : rows_at_work) {
-      if (static_cast<std::int64_t>(kept.size()) >= size_ / 2) break;
+      if (static_cast<std::int64_t>(kept.size()) >= most) break;
       if (dual.can_rise(problem, i) && dual.can_fall(problem, i)) kept.push_back(i);
     }
     rows_at_work.clear();
@@ -162,7 +170,7 @@ class Decomposition {
     const Parts parts{problem.size(), (problem.size() + kRowsPerPart - 1) / kRowsPerPart};
     for_parts(parts, n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll&) {
       for (const auto& [by, values] : changes) {
-        for (std::int64_t j = begin; j < end; ++j) dual.g[j] -= by * static_cast<double>(values[j]);
+        subtract(end - begin, by, values + begin, dual.g.data() + begin);
       }
       return true;
     });

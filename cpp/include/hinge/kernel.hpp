@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hinge/tile.hpp"
+#include "hinge/processor.hpp"
 
 namespace hinge {
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <list>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -47,17 +48,34 @@ class KernelPanels<DenseRows<T>> {
     while (pointers_.size() % kFour != 0) pointers_.push_back(pointers_.back());
   }
 
-  Scratch scratch() const { return Scratch(std::is_same_v<T, double> ? 0 : static_cast<std::size_t>(rows_.n_features())); }
+  Scratch scratch() const { return {}; }
 
-  /// out[h] = k(x_h, x_j) for every held row.
-  void values(std::int64_t j, Scratch& scratch, std::span<double> out) const {
-    const double* z = in_double(j, scratch.data());
+  /// out[c][h] = k(x_h, x_j) for every held row h and the column j = columns[c]. Four held rows stay in the nearest cache while all
+  /// columns pass.
+  void values(std::span<const std::int64_t> columns, Scratch& scratch, std::span<double> out) const {
+    const std::int64_t n = rows_.n_features();
+    if constexpr (!std::is_same_v<T, double>) scratch.resize(columns.size() * static_cast<std::size_t>(n));
+    std::vector<const double*> z;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      z.push_back(in_double(columns[c], scratch.data() + static_cast<std::int64_t>(c) * n));
+    }
     double measured[kFour];
+    if (held_.size() == 1) {  // a pair has the same value either way round: four columns at a time
+      while (z.size() % kFour != 0) z.push_back(z.back());
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (c % kFour == 0) measures::four(kernel_.measure(), n, &z[c], pointers_[0], measured);
+        out[c] = kernel_(measured[c % kFour], rows_.squared_norm(held_[0]), rows_.squared_norm(columns[c]));
+      }
+      return;
+    }
     for (std::size_t h = 0; h < held_.size(); h += kFour) {
-      measures::four(kernel_.measure(), rows_.n_features(), &pointers_[h], z, measured);
       const std::size_t count = std::min(kFour, held_.size() - h);
-      for (std::size_t p = 0; p < count; ++p) {
-        out[h + p] = kernel_(measured[p], rows_.squared_norm(held_[h + p]), rows_.squared_norm(j));
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        measures::four(kernel_.measure(), n, &pointers_[h], z[c], measured);
+        double* values = &out[c * held_.size() + h];
+        for (std::size_t p = 0; p < count; ++p) {
+          values[p] = kernel_(measured[p], rows_.squared_norm(held_[h + p]), rows_.squared_norm(columns[c]));
+        }
       }
     }
   }
@@ -105,6 +123,19 @@ class KernelPanels<CsrRows<T, Index>> {
 
   Scratch scratch() const { return Scratch(kLanes * held_.size()); }
 
+  void values(std::span<const std::int64_t> columns, Scratch& scratch, std::span<double> out) const {
+    for (std::size_t c = 0; c < columns.size(); ++c) values(columns[c], scratch, out.subspan(c * held_.size(), held_.size()));
+  }
+
+ private:
+  static constexpr std::size_t kLanes = 4;
+
+  Kernel kernel_;
+  CsrRows<T, Index> rows_;
+  std::vector<std::int64_t> held_;
+  std::vector<double> spread_;
+  std::vector<double> lengths_;  // |x_h|_1
+
   void values(std::int64_t j, Scratch& scratch, std::span<double> out) const {
     const bool of_distances = kernel_.measure() == Measure::distance;
     if (of_distances) {
@@ -123,15 +154,6 @@ class KernelPanels<CsrRows<T, Index>> {
       out[h] = kernel_(measured, norm2, rows_.squared_norm(j));
     }
   }
-
- private:
-  static constexpr std::size_t kLanes = 4;
-
-  Kernel kernel_;
-  CsrRows<T, Index> rows_;
-  std::vector<std::int64_t> held_;
-  std::vector<double> spread_;
-  std::vector<double> lengths_;  // |x_h|_1
 
   template <class Term>
   void add_up(std::int64_t j, Scratch& sums, Term&& term) const {
@@ -166,18 +188,21 @@ std::int64_t panel_rows(const R& rows) {
 template <Rows R, class Use>
 bool for_kernel_columns(const R& rows, const Kernel& kernel, std::span<const std::int64_t> held, Poll& poll,
                         std::int64_t n_threads, Use&& use) {
-  constexpr std::int64_t kRowsPerPart = 64;
+  constexpr std::int64_t kRowsPerPart = 32;
   const KernelPanels<R> panels(kernel, rows, held);
   const Parts parts{rows.size(), (rows.size() + kRowsPerPart - 1) / kRowsPerPart};
   return for_parts(parts, n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
     auto scratch = panels.scratch();
-    std::vector<double> values(held.size());
-    for (std::int64_t j = begin; j < end; ++j) {
-      panels.values(j, scratch, values);
-      use(j, std::span<const double>(values));
-      if (own(static_cast<std::int64_t>(held.size()) * (rows.stored(j) / 4 + 4))) return false;
+    std::vector<std::int64_t> columns(static_cast<std::size_t>(end - begin));
+    std::iota(columns.begin(), columns.end(), begin);
+    std::vector<double> values(held.size() * columns.size());
+    panels.values(columns, scratch, values);
+    std::int64_t work = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      use(columns[c], std::span<const double>(values).subspan(c * held.size(), held.size()));
+      work += static_cast<std::int64_t>(held.size()) * (rows.stored(columns[c]) / 4 + 4);
     }
-    return true;
+    return !own(work);
   });
 }
 
@@ -237,10 +262,12 @@ class KernelCache {
     const std::int64_t held[] = {i};
     const KernelPanels<R> panel(kernel_, rows, held);
     auto scratch = panel.scratch();
-    double value = 0.0;
-    for (const std::int64_t j : missing_) {
-      panel.values(j, scratch, {&value, 1});
-      entry.values[static_cast<std::size_t>(j)] = static_cast<float>(value);
+    double found[kColumns];
+    for (std::size_t begin = 0; begin < missing_.size(); begin += kColumns) {
+      const auto some = std::span<const std::int64_t>(missing_).subspan(begin, std::min(kColumns, missing_.size() - begin));
+      panel.values(some, scratch, found);
+      for (std::size_t c = 0; c < some.size(); ++c)
+        entry.values[static_cast<std::size_t>(some[c])] = static_cast<float>(found[c]);
     }
     return entry.values.data();
   }
@@ -276,6 +303,8 @@ class KernelCache {
     bool complete = false;
     std::list<std::int64_t>::iterator used;
   };
+
+  static constexpr std::size_t kColumns = 32;  // at a time
 
   Kernel kernel_;
   std::int64_t m_;

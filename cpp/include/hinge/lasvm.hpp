@@ -122,7 +122,7 @@ struct Lasvm {
 
   std::optional<Estimate> estimate(const Problem& problem) const {
     if (!finishing) return std::nullopt;
-    return dual.objective(problem, dual.intercept(problem));
+    return now(problem);
   }
 
   /// g of all rows, so that the finishing step can begin, or go on where g has drifted.
@@ -143,16 +143,24 @@ struct Lasvm {
   }
 
  private:
-  /// Steps on about m rows, or until the gap seems to be closed. False when stopped by the poll.
+  Estimate now(const Problem& problem) const { return dual.objective(problem, dual.intercept(problem)); }
+
+  /// Steps on about m rows, or until the gap is that asked for, or a quarter of what it was. False when stopped by the poll.
   template <Rows R>
   bool finish(const R& rows, const Problem& problem, Poll& poll) {
+    const Estimate before = now(problem);
+    const double quarter = 0.25 * (before.primal - before.dual);
+    const bool above = before.primal - before.dual > options.tol * before.dual;
     for (std::int64_t read = 0; read < problem.size();) {
-      if (!decomposition.choose(rows, problem, dual)) break;
+      if (!decomposition.choose(rows, problem, dual)) {
+        touched += problem.size();  // all were looked at: it is time for an exact evaluation
+        break;
+      }
       if (!decomposition.step(rows, problem, dual, poll, options.n_threads)) return false;
       read += static_cast<std::int64_t>(decomposition.rows_at_work.size());
       touched += static_cast<std::int64_t>(decomposition.rows_at_work.size());
-      const Estimate now = dual.objective(problem, dual.intercept(problem));
-      if (now.primal - now.dual <= options.tol * now.dual) break;
+      const auto [primal, lower] = now(problem);
+      if (primal - lower <= (above ? std::max(quarter, options.tol * lower) : quarter)) break;
     }
     return true;
   }

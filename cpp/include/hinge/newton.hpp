@@ -15,9 +15,8 @@
 // The gap comes for nothing:  P(w, b) - D(a+) = sum_i (C_i max(0, z_i) - a+_i z_i) + 1/2 |w - w(a+)|^2 + what balancing a+ costs.
 // The first part falls with s, the others with the steps of a round.
 //
-// Rows that cannot matter are not read. A row outside of its zone by more than |x_i| times the distance that w has moved since the row
-// was read keeps its a+_i, 0 or C_i: it sleeps. The places of w are kept, and each row knows at which of them it was read. When there are
-// too many of them, all rows are read again.
+// Rows that cannot matter are not read (watch.hpp). The places of w that this needs are kept; when there are too many, all rows are
+// read again.
 //
 // The first rounds, in which most rows are in their zones, are the expensive ones: they run on a sample of the rows, every 64th, then
 // every 8th, with the costs raised accordingly.
@@ -39,22 +38,22 @@
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rows.hpp"
+#include "hinge/sample.hpp"
 #include "hinge/solver.hpp"
-#include "hinge/state.hpp"
 #include "hinge/sums.hpp"
+#include "hinge/watch.hpp"
 #include "hinge/zone.hpp"
 
 namespace hinge {
 
 struct Newton {
   // Of the rows of the sample, one after the other:
-  std::vector<double> a;              // multipliers of the round
-  std::vector<double> z;              // slacks, as of the place where the row was read
-  std::vector<std::uint8_t> read_at;  // which place that was
+  std::vector<double> a;  // multipliers of the round
+  std::vector<double> z;  // slacks, as of the place where the row was read
+  Watch watch;            // which place that was
 
   std::vector<double> w;        // n_features + 1; the last is b if the intercept is free
   std::vector<double> sum;      // of a+_i t_i x_i, in the same coordinates
-  Varying<double> places;       // of w, one after the other; the last is the present one
   double rate = kFirstRate;     // s
   double radius = kInfinity;    // how far the next step may go
   std::int64_t stride = 0;      // every so many rows are in the sample; 0: nothing has begun, and `a` has all rows
@@ -69,7 +68,7 @@ struct Newton {
   Newton(const Problem& problem, std::int64_t n_features, bool sampling, std::int64_t n_threads)
       : a(static_cast<std::size_t>(problem.size())),
         z(a.size()),
-        read_at(a.size()),
+        watch(problem.size(), static_cast<std::size_t>(n_features) + 1),
         w(static_cast<std::size_t>(n_features) + 1),
         sum(w.size()),
         sampling_(sampling),
@@ -80,10 +79,9 @@ struct Newton {
   void fields(F&& field) {
     field("a", a);
     field("z", z);
-    field("read_at", read_at);
+    watch.fields(field);
     field("w", w);
     field("sum", sum);
-    field("places", places);
     field("rate", rate);
     field("radius", radius);
     field("stride", stride);
@@ -98,11 +96,7 @@ struct Newton {
 
   void check_restored(const Problem& problem) const {
     curvature_.check_restored(problem.size());
-    const std::size_t kept = places.size() / w.size();
-    if (places.size() % w.size() != 0 || kept > kMostPlaces || (stride > 0 && kept == 0) ||
-        std::any_of(read_at.begin(), read_at.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
-      throw std::invalid_argument("saved state: places are out of range or of the wrong length");
-    }
+    watch.check_restored(stride > 0);
     if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
       throw std::invalid_argument("saved state: stride out of range");
     }
@@ -149,7 +143,8 @@ struct Newton {
   /// Steps until they have read as many rows as there are, or the gap has fallen to a quarter. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const Task<R> task{rows, problem, problem.free_intercept ? 1.0 : rows.rho, scale_of_b(rows, problem)};
+    const Task<R> task{rows, problem, problem.free_intercept ? 1.0 : rows.rho, scale_of_b(rows, problem),
+                       static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size())};
     if (stride == 0 && !begin(task, poll)) return false;
     const std::int64_t last = touched + problem.size();
     for (bool sampled = true; sampled && touched < last;) {
@@ -170,18 +165,14 @@ struct Newton {
   static constexpr double kMinimised = 5.0;
   /// A step may be so many times as long as the one before: the rows that it may concern are to be few.
   static constexpr double kLonger = 4.0;
-  /// Rows that cannot matter for so many times the length of a step are not even looked at until w has come that far.
-  static constexpr double kNear = 8.0;
-  /// When steps have become so much shorter, fewer rows are near.
-  static constexpr double kTooFar = 8.0;
-  static constexpr std::size_t kMostPlaces = 128;
-  static constexpr std::size_t kLeastPlaces = 8;
   static constexpr std::int64_t kFirstStride = 64;
   static constexpr std::int64_t kNextStride = 8;
   /// A sample has so many rows at least, and so many for each feature.
   static constexpr std::int64_t kLeastSample = 500;
   static constexpr std::int64_t kSamplePerFeature = 20;
   static constexpr double kSampleTolerance = 0.01;
+  /// After a sample with so many rows for each feature, w is so close to the end that the zones may be narrower.
+  static constexpr std::int64_t kFaithful = 100;
   static constexpr int kMostSteps = 50;
   /// The curvature along b when no row is in its zone, as a share of that with all rows in theirs.
   static constexpr double kBarelyCurved = 1e-10;
@@ -193,42 +184,12 @@ struct Newton {
     const Problem& problem;
     double constant;  // feature of all rows, behind their values
     double scale;     // of b, for lengths: |x.p + q| <= sqrt(|x|^2 + scale^2) sqrt(|p|^2 + (q / scale)^2); 0: b is a weight
-  };
-
-  /// Every stride-th row, with its cost raised accordingly. Costs and targets lie close to each other.
-  struct Sample {
-    std::int64_t stride;
-    std::int64_t size;
-    std::vector<double> costs;
-    std::vector<double> targets;
-    std::span<const double> cost;
-    std::span<const double> target;
-
-    Sample(const Problem& problem, std::int64_t every) : stride(every), size((problem.size() - every / 2 + every - 1) / every) {
-      if (stride == 1) {
-        cost = problem.cost;
-        target = problem.target;
-        return;
-      }
-      for (std::int64_t k = 0; k < size; ++k) {
-        costs.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
-        targets.push_back(problem.target[row(k)]);
-      }
-      cost = costs;
-      target = targets;
-    }
-    Sample(const Sample&) = delete;
-    Sample& operator=(const Sample&) = delete;
-
-    std::int64_t row(std::int64_t k) const { return stride / 2 + k * stride; }
+    double stored;    // values of a row, on average
   };
 
   bool sampling_;
   std::int64_t n_threads_;
   Curvature curvature_;
-  std::vector<std::int64_t> near_;   // rows of the sample that may matter soon
-  std::vector<double> near_from_;    // as long as w is not farther from here
-  double horizon_ = -1.0;            // than this; -1: not known
   std::vector<std::int64_t> awake_;  // rows of the sample that the present step reads
   std::vector<double> change_;       // of their slacks along p
   std::vector<Weighted> in_zone_;    // J: rows of the sample with their costs
@@ -271,6 +232,7 @@ struct Newton {
   /// The next sample, from the present w. Multipliers begin in the middle of the box: a row is in its zone if its slack is about zero.
   template <Rows R>
   bool next_sample(const Task<R>& task, Poll& poll) {
+    if (task.problem.size() / stride >= kFaithful * task.rows.n_features()) rate = std::min(kFaster * rate, kLastRate);
     stride = next_stride(task, stride);
     const Sample sample(task.problem, stride);
     const bool is_hinge = task.problem.loss.is_hinge();
@@ -281,9 +243,8 @@ struct Newton {
   /// Reads all rows at the present w.
   template <Rows R>
   bool read_all(const Task<R>& task, const Sample& sample, Poll& poll) {
-    places.assign(w.begin(), w.end());
+    watch.begin(w);
     radius = kInfinity;
-    horizon_ = -1.0;
     curvature_.forget();
     minimised = false;
     if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
@@ -335,7 +296,7 @@ struct Newton {
     const std::vector<double> gradient = gradient_of(task.problem);
     const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
     const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
-    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept};
+    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept, task.stored};
     const auto found = curvature_.direction(task.rows, rows_in_zone(sample), system, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
@@ -349,9 +310,14 @@ struct Newton {
   /// To the minimum on the ray, but not farther than `radius`.
   template <Rows R>
   bool move_along(const Task<R>& task, const Sample& sample, const std::vector<double>& p, double slope, Poll& poll) {
-    const double length = std::sqrt(squared_length(p, task.scale));
+    const double length = std::sqrt(Watch::squared_length(p, task.scale));
     const double longest = std::min(1.0, radius / length);
-    wake(task, sample, p, longest, length);
+    const auto distance = [&](std::int64_t k) {
+      const Zone own = zone(task.problem, sample, k);
+      const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
+      return Watch::Distance{own.outside(a[k], z[k]), own.weight * own.weight * norm2};
+    };
+    watch.wake(sample.size, w, p, longest, task.scale, distance, awake_);
     if (!read_changes(task, sample, p, poll)) return false;
     search_.begin(slope, regular(task.problem, p));
     for (std::size_t j = 0; j < awake_.size(); ++j) {
@@ -363,8 +329,8 @@ struct Newton {
     if (stuck_) return true;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
     radius = kLonger * t * length;
-    if (places.size() / w.size() >= most_places(task)) return read_all_again(task, sample, poll);
-    places.insert(places.end(), w.begin(), w.end());
+    if (watch.full(task.stored * static_cast<double>(task.rows.size()))) return read_all_again(task, sample, poll);
+    watch.move_to(w);
     return move(task, sample, t, false, poll);
   }
 
@@ -375,12 +341,6 @@ struct Newton {
     const bool done = read_all(task, sample, poll);
     radius = kept;
     return done;
-  }
-
-  template <Rows R>
-  static std::size_t most_places(const Task<R>& task) {
-    const auto affordable = static_cast<std::size_t>(task.rows.total_stored() / (64 * (task.rows.n_features() + 1)));
-    return std::clamp(affordable, kLeastPlaces, kMostPlaces);
   }
 
   std::vector<double> gradient_of(const Problem& problem) const {
@@ -405,74 +365,16 @@ struct Newton {
     return scale > 0.0 && std::isfinite(scale) ? scale : 1.0;
   }
 
-  static double squared_length(std::span<const double> p, double scale) {
-    const double last = scale > 0.0 ? p.back() / scale : p.back();
-    return squared_norm(p.first(p.size() - 1)) + last * last;
-  }
-
-  /// Squared distance from w + t p.
-  double squared_distance(const double* from, std::span<const double> p, double t, double scale) const {
-    std::vector<double> difference(w.size());
-    for (std::size_t j = 0; j < w.size(); ++j) difference[j] = w[j] + t * p[j] - from[j];
-    return squared_length(difference, scale);
-  }
-
-  /// The rows that may leave or enter their zones within `longest` of p.
-  template <Rows R>
-  void wake(const Task<R>& task, const Sample& sample, std::span<const double> p, double longest, double length) {
-    const auto farthest = [&](const double* from) {
-      return std::sqrt(std::max(squared_distance(from, p, 0.0, task.scale), squared_distance(from, p, longest, task.scale)));
-    };
-    const double ahead = kNear * longest * length;
-    const bool all = horizon_ < 0.0 || horizon_ > kTooFar * ahead || !(farthest(near_from_.data()) <= horizon_);
-    if (all) {
-      horizon_ = ahead;
-      near_from_ = w;
-    }
-    std::vector<double> moved;  // squared, from each place; and as far as the horizon
-    std::vector<double> may_move;
-    for (const double* from = places.data(); from != places.data() + places.size(); from += w.size()) {
-      const double distance = farthest(from);
-      moved.push_back(distance * distance);
-      may_move.push_back((distance + horizon_) * (distance + horizon_) * (1.0 + 1e-9));
-    }
-    const auto may_matter = [&](std::int64_t k, const std::vector<double>& reach) {
-      const Zone own = zone(task.problem, sample, k);
-      const double outside = own.outside(a[k], z[k]);
-      const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
-      const double far = own.weight * own.weight * norm2 * reach[read_at[k]];
-      return !((outside > 0.0) & (outside * outside > far));
-    };
-    // Whether a row matters is as good as random: no branches.
-    if (all) {
-      near_.resize(static_cast<std::size_t>(sample.size));
-      std::size_t n = 0;
-      for (std::int64_t k = 0; k < sample.size; ++k) {
-        near_[n] = k;
-        n += static_cast<std::size_t>(may_matter(k, may_move));
-      }
-      near_.resize(n);
-    }
-    awake_.resize(near_.size());
-    std::size_t n = 0;
-    for (const std::int64_t k : near_) {
-      awake_[n] = k;
-      n += static_cast<std::size_t>(may_matter(k, moved));
-    }
-    awake_.resize(n);
-  }
-
   template <Rows R>
   Parts parts_of_awake(const Task<R>& task, std::int64_t width) const {
     const auto count = static_cast<std::int64_t>(awake_.size());
-    const double stored = static_cast<double>(task.rows.total_stored()) / static_cast<double>(task.rows.size());
-    return Parts::of(count, static_cast<std::int64_t>(stored * static_cast<double>(count)), width);
+    return Parts::of(count, static_cast<std::int64_t>(task.stored * static_cast<double>(count)), width);
   }
 
   /// How the slacks of the rows that are awake change along p; the slacks themselves of those that were asleep.
   template <Rows R>
   bool read_changes(const Task<R>& task, const Sample& sample, std::span<const double> p, Poll& poll) {
-    const std::size_t present = places.size() / w.size() - 1;
+    const std::uint8_t here = watch.here();
     change_.resize(awake_.size());
     touched += static_cast<std::int64_t>(awake_.size());
     return for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
@@ -481,7 +383,7 @@ struct Newton {
         if (j + kPrefetchDistance < end) {
           task.rows.prefetch(sample.row(awake_[static_cast<std::size_t>(j + kPrefetchDistance)]));
         }
-        if (read_at[k] != present) z[k] = slack(task, sample, k, w);
+        if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w);
         change_[static_cast<std::size_t>(j)] = slack(task, sample, k, p) - 1.0;
         if (own(task.rows.stored(sample.row(k)))) return false;
       }
@@ -511,14 +413,14 @@ struct Newton {
   bool move(const Task<R>& task, const Sample& sample, double t, bool fresh, Poll& poll) {
     const Moved empty{.sum = std::vector<double>(w.size())};
     Moved all(empty);
-    const auto here = static_cast<std::uint8_t>(places.size() / w.size() - 1);
+    const std::uint8_t here = watch.here();
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t j = begin; j < end; ++j) {
         const std::int64_t k = awake_[static_cast<std::size_t>(j)];
         const Zone own_zone = zone(task.problem, sample, k);
         const double before = fresh ? 0.0 : own_zone.next(a[k], z[k]);
         z[k] += t * change_[static_cast<std::size_t>(j)];
-        read_at[k] = here;
+        watch.read_at(k) = here;
         const double next = own_zone.next(a[k], z[k]);
         part.zone_gap += own_zone.gap(next, z[k]);
         if (own_zone.contains(a[k], z[k])) part.in_zone.push_back({k, sample.cost[k]});

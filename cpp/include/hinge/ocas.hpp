@@ -39,8 +39,8 @@ struct Ocas : PlaneMethod {
   double mu;
   std::vector<double> margins;  // t_i (w.x_i + b)
 
-  Ocas(const Problem& problem, std::int64_t n_features, double beyond, std::int64_t keep_unused)
-      : PlaneMethod(problem, n_features, keep_unused),
+  Ocas(const Problem& problem, std::int64_t n_features, double beyond, std::int64_t keep_unused, std::int64_t n_threads)
+      : PlaneMethod(problem, n_features, keep_unused, n_threads),
         mu(beyond),
         margins(static_cast<std::size_t>(problem.size())),
         beyond_(margins) {}

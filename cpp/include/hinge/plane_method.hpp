@@ -5,6 +5,7 @@
 // the best w is the optimum, but for what the reduced problem was left unfinished, and that is made up for.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -15,6 +16,8 @@
 
 #include "hinge/bundle.hpp"
 #include "hinge/contact.hpp"
+#include "hinge/evaluate.hpp"
+#include "hinge/parts.hpp"
 #include "hinge/planes.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -36,13 +39,14 @@ struct PlaneMethod {
   bool settled = false;                                     // the last epoch could do no more
   std::int64_t touched = 0;                                 // rows read
 
-  PlaneMethod(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused)
+  PlaneMethod(const Problem& problem, std::int64_t n_features, std::int64_t keep_unused, std::int64_t n_threads)
       : patience(keep_unused),
         bundle(problem.size(), checked(n_features)),
         cut(problem.size(), n_features),
         w(static_cast<std::size_t>(n_features) + 1),
         v(w),
-        contact_(problem.size()) {}
+        contact_(problem.size()),
+        n_threads_(n_threads) {}
 
   /// What a saved run consists of.
   template <class F>
@@ -78,12 +82,19 @@ struct PlaneMethod {
   /// t_i at.x_i. False when stopped by the poll.
   template <Rows R>
   bool find_margins(const R& rows, const Problem& problem, std::span<const double> at, std::span<double> margins, Poll& poll) {
-    for (std::int64_t i = 0; i < problem.size(); ++i) {
-      margins[i] = problem.target[i] * rows.dot(i, at);
-      ++touched;
-      if (poll(rows.stored(i))) return false;
-    }
-    return true;
+    std::atomic<std::int64_t> read = 0;
+    const bool done = for_parts(parts_of(rows, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+      std::int64_t i = begin;
+      bool stopped = false;
+      for (; i < end && !stopped; ++i) {
+        margins[i] = problem.target[i] * rows.dot(i, at);
+        stopped = own(rows.stored(i));
+      }
+      read += i - begin;
+      return !stopped;
+    });
+    touched += read;
+    return done;
   }
 
   /// The plane of the contact joins the bundle; the next v and the lower bound. False when stopped by the poll.
@@ -112,6 +123,8 @@ struct PlaneMethod {
   BestShift best_shift_;
 
  private:
+  std::int64_t n_threads_;
+
   static constexpr double kPart = 0.01;  // of the gap that the reduced problem may leave
   /// A plane of so many features takes 16 MB, and a run may keep hundreds of planes.
   static constexpr std::int64_t kMostFeatures = 2'000'000;

@@ -10,18 +10,12 @@
 #include <span>
 #include <vector>
 
+#include "hinge/processor.hpp"
+
 namespace hinge::tile {
 
 inline constexpr std::int64_t kRows = 6;     // columns of A in a panel: rows of a tile of C
 inline constexpr std::int64_t kColumns = 8;  // columns of B in a panel
-
-// One version for each generation of processors, chosen when the program starts. Sanitizers run too early for that.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define HINGE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
-#else
-#define HINGE_FOR_EACH_PROCESSOR
-#endif
 
 /// sum[i][j] = sum_k a[k][i] b[k][j] over k < n
 HINGE_FOR_EACH_PROCESSOR

@@ -1,5 +1,5 @@
 #pragma once
-// One pass over data that comes from outside: finite values, indices in range, no duplicates, and the squared norms.
+// One pass over data that comes from outside: finite values, indices in range, no duplicates; the squared norms and the fingerprint.
 // Nothing else in the core reads an array that has not been through here.
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/fingerprint.hpp"
 #include "hinge/rng.hpp"
 #include "hinge/sums.hpp"
 
@@ -32,15 +33,16 @@ std::optional<Fault::Kind> fault_of(T value) {
 
 }  // namespace detail
 
-/// `norms[i]` receives |x_i|^2. A row whose sum of squares is not finite holds a bad value or overflows.
+/// `norms[i]` receives |x_i|^2, `print` every row. A row whose sum of squares is not finite holds a bad value or overflows.
 template <class T, class Stop = Never>
 std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms,
-                                    Stop&& stop = {}) {
+                                    Fingerprint& print, Stop&& stop = {}) {
   for (std::int64_t i = 0; i < n_rows; ++i) {
     if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
     norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
                                [x](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); });
+    print.add_row(i, x, n_columns);
     if (std::isfinite(norms[i])) continue;
     for (std::int64_t j = 0; j < n_columns; ++j) {
       if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
@@ -53,7 +55,8 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
 /// `n_stored` is the length of `values` and of `indices`; `indptr` has n_rows + 1 entries.
 template <class T, class Index, class Stop = Never>
 std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t n_stored,
-                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms, Stop&& stop = {}) {
+                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms, Fingerprint& print,
+                                  Stop&& stop = {}) {
   if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
   for (std::int64_t i = 0; i < n_rows; ++i) {  // before any entry is believed
     if (indptr[i + 1] < indptr[i] || indptr[i + 1] > n_stored) return Fault{Fault::Kind::indptr, i, -1};
@@ -74,6 +77,7 @@ std::optional<Fault> validate_csr(const T* values, const Index* indices, const s
       sums[(p - begin) % 4] += static_cast<double>(values[p]) * static_cast<double>(values[p]);
     }
     norms[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    print.add_row(i, values + begin, indices + begin, end - begin);
     if (!std::isfinite(norms[i])) {
       for (std::int64_t p = begin; p < end; ++p) {
         if (const auto kind = detail::fault_of(values[p])) return Fault{*kind, i, static_cast<std::int64_t>(indices[p])};

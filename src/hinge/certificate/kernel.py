@@ -27,7 +27,7 @@ class KernelEvaluator:
     def __init__(self, problem: KernelProblem, n_threads: int = 1) -> None:
         self.problem = problem
         self.n_threads = n_threads
-        self._of_values = value_error(problem) + problem.deficit + 4.0 * _ROUNDOFF * problem.largest_value
+        self._relative, self._scales = value_error(problem)
         self._last: tuple[Floats, Floats] | None = None
 
     def upper(self, w: Floats, poll: _core.Poll, b: float | None = None) -> Upper | None:
@@ -38,8 +38,8 @@ class KernelEvaluator:
         if b is None:
             free = problem.intercept.kind == "free"
             b = _core.best_intercept(z, problem.target, problem.cost, problem.loss.native) if free else 0.0
-        shift = problem.shift(v)
         with np.errstate(over="ignore", invalid="ignore"):
+            shift = problem.shift(v)
             half = 0.5 * self._square(v, z)
             half_up = 0.5 * self._square(v, z, up=True)
             slack = 1.0 - problem.target * (z + b)
@@ -85,16 +85,17 @@ class KernelEvaluator:
             self._last = v.copy(), z
         return z
 
-    def _of_decisions(self, v: Floats) -> float:
-        """What rounding may hide in one of them."""
-        return _sum(np.abs(v)) * self._of_values * (1.0 + 16.0 * _ROUNDOFF)
+    def _of_decisions(self, v: Floats) -> Floats:
+        """What rounding may hide in each of them."""
+        of_values = self._relative * _sum(np.abs(v) * self._scales) * self._scales
+        return (of_values + self.problem.deficit * _sum(np.abs(v))) * (1.0 + 16.0 * _ROUNDOFF)
 
     def _square(self, v: Floats, z: Floats, up: bool = False) -> float:
         """|w|^2 = v.z, as computed or rounded up."""
         terms = v * z
         if not up:
             return _sum(terms)
-        hidden = _sum(np.abs(v)) * self._of_decisions(v) + 4.0 * _ROUNDOFF * _sum(np.abs(terms))
+        hidden = _sum(np.abs(v) * self._of_decisions(v)) + 4.0 * _ROUNDOFF * _sum(np.abs(terms))
         return max(0.0, _sum(terms)) + hidden
 
     def _feasible(self, a: Floats) -> Floats:
@@ -133,8 +134,9 @@ class KernelEvaluator:
         j = int(np.argmax(np.where(self.problem.target == np.sign(residue), a, -1.0)))
         if not a[j] >= delta:
             return math.inf
-        at = abs(float(z[j])) + self._of_decisions(v)
-        return delta * (1.0 + at + 0.5 * delta * self.problem.largest_value) * (1.0 + 16.0 * _ROUNDOFF)
+        at = abs(float(z[j])) + float(self._of_decisions(v)[j])
+        square = float(self._scales[j]) ** 2  # at least k(x_j, x_j)
+        return delta * (1.0 + at + 0.5 * delta * square) * (1.0 + 16.0 * _ROUNDOFF)
 
 
 def evaluator_of(problem: Problem, n_threads: int = 1) -> Evaluator:
@@ -144,36 +146,33 @@ def evaluator_of(problem: Problem, n_threads: int = 1) -> Evaluator:
     return LocalEvaluator(problem, n_threads)
 
 
-def value_error(problem: KernelProblem) -> float:
-    """A bound of the rounding error of every kernel value, as kernel.hpp and kernel_rows.hpp compute them."""
+def value_error(problem: KernelProblem) -> tuple[float, Floats]:
+    """(r, s): |k(x_i, x_j)| is at most s_i s_j, and as it is computed, off by at most r s_i s_j.
+
+    That is so of the values of kernel_rows.hpp and of their products in its compensated sums.
+    """
     kernel, rows = problem.kernel, problem.rows
     dense = rows.layout == "dense"
     terms = rows.n_features if dense else rows.longest
-    norm2 = float(rows.squared_norms.max()) * (1.0 + (terms + 4) * _ROUNDOFF) + 1e-300
-    sums = (terms / (8 if dense else 4) + 8.0) * _ROUNDOFF  # relative to the sum of the absolute values of the terms
-    if kernel.function in ("rbf", "laplacian"):
-        # An exponent e is off by that share of it, and e exp(-e) is at most 1; exp itself errs by 2 roundings at most.
-        from_terms = sums + 4.0 * _ROUNDOFF + kernel.gamma * terms * 1e-322
-        if not dense:  # norms and products cancel
-            size = 4.0 * norm2 if kernel.function == "rbf" else 2.0 * math.sqrt(terms * norm2)
-            from_terms = kernel.gamma * size * (sums + 8.0 * _ROUNDOFF) + 4.0 * _ROUNDOFF
-        return min(1.0, from_terms) + 4.0 * _ROUNDOFF * (1.0 + problem.intercept.rho**2)
-    product = norm2 * (sums + 4.0 * _ROUNDOFF)
-    if kernel.function == "sigmoid":
-        return kernel.gamma * product + 8.0 * _ROUNDOFF * (1.0 + abs(kernel.coef0)) + _largest(problem)
-    if kernel.function == "cosine":
-        return sums + 2.0 * (terms + 8.0) * _ROUNDOFF + _largest(problem)
-    if kernel.function == "polynomial":
-        base = kernel.gamma * norm2 + abs(kernel.coef0)
-        of_base = kernel.gamma * product + 4.0 * _ROUNDOFF * base
-        slope = float(kernel.degree * base ** (kernel.degree - 1.0))
-        return 1.01 * slope * of_base + kernel.degree * _largest(problem)
-    return product + _largest(problem)
-
-
-def _largest(problem: KernelProblem) -> float:
-    """A few roundings of the largest kernel value."""
-    return 8.0 * _ROUNDOFF * problem.largest_value
+    of_sums = (terms / (8 if dense else 4) + 16.0) * _ROUNDOFF  # relative to the sum of the terms without their signs
+    norms2 = rows.squared_norms * (1.0 + of_sums) + 1e-300
+    bounds, relative = np.ones(problem.m), of_sums
+    if kernel.function == "linear":
+        bounds = norms2
+    elif kernel.function == "polynomial":
+        bounds = (kernel.gamma * norms2 + abs(kernel.coef0)) ** kernel.degree
+        relative = 1.01 * kernel.degree * of_sums
+    elif kernel.function == "sigmoid":
+        relative = kernel.gamma * float(norms2.max()) * of_sums + (1.0 + abs(kernel.coef0)) * of_sums
+    elif dense or kernel.function == "cosine":
+        # An exponent e is off by that share of it, and e exp(-e) is at most 1.
+        relative = 2.0 * of_sums + kernel.gamma * terms * 1e-322
+    else:
+        # Norms and products cancel, so that the error of an exponent has their size.
+        size = 4.0 * float(norms2.max()) if kernel.function == "rbf" else 16.0 * math.sqrt(terms * float(norms2.max()))
+        relative = of_sums + kernel.gamma * size * of_sums
+    rho2 = problem.intercept.rho**2
+    return min(2.0, relative) + 16.0 * _ROUNDOFF, np.sqrt(bounds + rho2) * (1.0 + 16.0 * _ROUNDOFF)
 
 
 def _sum(terms: Floats) -> float:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
 from hinge.certificate import Certificate, Claim
-from hinge.problem import Floats, Intercept, Order, Problem, as_loss, as_order, as_rows, held_still
+from hinge.problem import Floats, Intercept, Loss, Order, Problem, as_loss, as_order, as_rows, held_still
 from hinge.problem.labels import class_factors, distinct, one_vs_rest
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
@@ -124,7 +124,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     fitted._store(problems, outcomes)
                     self.__dict__ = fitted.__dict__  # at once: another thread sees the old model or the new one
                     if all(outcome.status != "interrupted" for outcome in outcomes):
-                        warn_unless_converged(outcomes, problems[0], as_solver(self.solver), options, stacklevel=4)
+                        warn_unless_converged(outcomes, problems[0], fitted._chosen_solver(), options, stacklevel=4)
         error = signals.error or next((outcome.error for outcome in outcomes if outcome.error is not None), None)
         if error is not None:
             self.status_ = "interrupted"
@@ -144,6 +144,10 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with held_still(X):
             yield as_rows(X)
 
+    def _chosen_solver(self) -> Any:
+        """The configuration to train with."""
+        return as_solver(self.solver)
+
     def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
         """The C to train at; None: no model is wanted."""
         return checks.positive("C", self.C)
@@ -152,13 +156,16 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """One problem for two classes, or one for each class against the rest: they share rows and costs."""
         self.classes_ = self._classes_of(y, weight)
         loss = as_loss(self.loss)
-        kind = as_solver(self.solver).traits.treatment(self.intercept)
+        kind = self._chosen_solver().traits.treatment(self.intercept)
         self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
         self._settings = (C, self.class_weight, loss)  # for verify, whatever is set later
         cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
         first, *others = one_vs_rest(self.classes_, y)
-        problem = Problem.make(rows, first, cost, loss=loss, intercept=self.treatment_)
+        problem = self._problem(rows, first, cost, loss)
         return [problem, *(problem.with_target(target) for target in others)]
+
+    def _problem(self, rows: _core.Rows, target: npt.NDArray[Any], cost: Floats, loss: Loss) -> Problem:
+        return Problem.make(rows, target, cost, loss=loss, intercept=self.treatment_)
 
     def _classes_of(self, y: npt.NDArray[Any], weight: Floats) -> npt.NDArray[Any]:
         classes = distinct(y[weight > 0])
@@ -185,7 +192,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             signals.token.set_deadline(seconds)
         return train_all(
             problems,
-            as_solver(self.solver),
+            self._chosen_solver(),
             replace(options, token=signals.token),
             n_jobs=checks.threads(self.n_jobs),
             states=self._states_of_last_fit(problems),
@@ -213,7 +220,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return nothing
         states, shape, solver = saved
         now = [(problem.m, problem.n_features) for problem in problems]
-        if None in states or shape != now or solver != as_solver(self.solver):
+        if None in states or shape != now or solver != self._chosen_solver():
             warnings.warn(
                 "warm_start: the number of rows, features or classes, or the solver, has changed, or the solver cannot "
                 "be resumed; starting afresh.",
@@ -223,8 +230,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return list(states)
 
     def _store(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
-        # The weights of a feature side by side, as predictions read them.
-        self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
+        self._store_weights(problems, outcomes)
         self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
         certificates = tuple(outcome.certificate for outcome in outcomes)
         histories = tuple(outcome.history for outcome in outcomes)
@@ -240,7 +246,11 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             del self.dual_coef_
         if self.warm_start:
             shape = [(problem.m, problem.n_features) for problem in problems]
-            self._saved = ([outcome.state for outcome in outcomes], shape, as_solver(self.solver))
+            self._saved = ([outcome.state for outcome in outcomes], shape, self._chosen_solver())
+
+    def _store_weights(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
+        # The weights of a feature side by side, as predictions read them.
+        self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

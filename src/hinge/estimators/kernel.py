@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from operator import itemgetter
-from typing import Any, ClassVar, Never
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,14 @@ from hinge import _core, checks
 from hinge.certificate import Certificate
 from hinge.certificate.exact_kernel import exact_certificates, silent
 from hinge.estimators.certified import CertifiedSVC
-from hinge.features import Fourier, Nystroem
+from hinge.features import Fourier, Kernel, KernelProblem, Nystroem, SupportVectors
 from hinge.features.nystroem import DEFAULT_COMPONENTS
 from hinge.features.store import stored
-from hinge.problem import Floats, Order, as_rows, held_still
+from hinge.problem import Floats, Integers, Loss, Order, Problem, as_rows, held_still
 from hinge.problem.labels import predicted
-from hinge.solvers import Composite, Solver
+from hinge.solvers import Composite, Lasvm, Solver
 from hinge.training.progress import progress_lines
+from hinge.training.result import Outcome
 
 # More values than these are kept in float32: in float64 they would not fit in the caches of any processor.
 _MANY_VALUES = 1_000_000
@@ -53,19 +54,22 @@ class KernelSVC(CertifiedSVC):
         Of the polynomial and the sigmoid kernel.
     approximation : {"nystroem", "fourier", "none"}, default="nystroem"
         Features from landmarks among the rows (:class:`hinge.features.Nystroem`), or random ones that do not look at
-        the rows (:class:`hinge.features.Fourier`; rbf and laplacian, more features for the same accuracy).
+        the rows (:class:`hinge.features.Fourier`; rbf and laplacian, more features for the same accuracy). "none" is
+        the exact kernel, for up to some ten thousand rows: time and support vectors grow with their number.
     n_components : int or None, default=None
-        Number of features. None: 512 or the number of rows for "nystroem", 2048 for "fourier".
+        Number of features. None: 512 or the number of rows for "nystroem", 2048 for "fourier". The exact kernel has
+        none; there it means nothing.
     landmarks : {"uniform", "k-means++", "leverage"}, default="uniform"
         How "nystroem" chooses them.
     memory_limit : int, str or None, default=None
         Bytes that the features may take in memory, or a text such as "500MB". Features that are larger are kept in a
-        temporary file and read from there.
+        temporary file and read from there. With the exact kernel: bytes for kernel rows (512 MB without a limit).
     dtype : {"auto", "float32", "float64"}, default="auto"
         Type of the features that the model is trained on. "auto" is float32 if X is, or if there are more than a
         million values: half the memory and less than half the time, at an accuracy of the kernel values of about 1e-7.
     loss, tol, class_weight, verbose, random_state, max_iter, solver, order, time_limit, warm_start :
-        As in :class:`hinge.LinearSVC`. The time limit is that of the training, after the features.
+        As in :class:`hinge.LinearSVC`. The time limit is that of the training, after the features. Solvers of the exact
+        kernel are "lasvm", which is "auto" there, and "kernel-pegasos".
     fit_intercept, intercept, intercept_scaling :
         As in :class:`hinge.LinearSVC`: by default b is free.
     store_dual : bool, default=True
@@ -76,15 +80,20 @@ class KernelSVC(CertifiedSVC):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    feature_map_ : Nystroem or Fourier
-        Fitted; ``feature_map_.kernel_`` has gamma as a number.
+    feature_map_ : Nystroem, Fourier or SupportVectors
+        Fitted; ``feature_map_.kernel_`` has gamma as a number. With the exact kernel, ``feature_map_.landmarks_`` are
+        the support vectors.
     coef_ : ndarray of shape (1 or n_classes, n_components), float64
-        Weights of the features.
+        Weights of the features; with the exact kernel, coefficients of the support vectors.
+    support_ : ndarray of shape (n_support,)
+        With the exact kernel: row numbers of the support vectors of all classes.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them belong to each class.
     intercept_ : ndarray of shape (1 or n_classes,)
     treatment_ : Intercept
         How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
     certificate_ : Certificate, or a tuple of them in the order of `classes_`
-        Of the problem in the space of the features.
+        Of the problem in the space of the features; with the exact kernel, of the SVM itself.
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
     status_, n_iter_, history_ :
@@ -133,7 +142,9 @@ class KernelSVC(CertifiedSVC):
         "n_jobs": [None, Integral],
     }
 
-    feature_map_: Nystroem | Fourier
+    feature_map_: Nystroem | Fourier | SupportVectors
+    support_: Integers
+    n_support_: Integers
 
     def __init__(
         self,
@@ -256,7 +267,12 @@ class KernelSVC(CertifiedSVC):
 
     @contextmanager
     def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
-        """The features, computed once for all classes."""
+        """The features, computed once for all classes; or the rows themselves, for the exact kernel."""
+        checks.choice("approximation", self.approximation, ("nystroem", "fourier", "none"))
+        if self.approximation == "none":
+            with held_still(X):
+                yield self._exact_rows(X, weight)
+            return
         limit, n_threads = checks.memory("memory_limit", self.memory_limit), checks.threads(self.n_jobs)
         with held_still(X):
             as_rows(X)  # refuses NaN, infinity and corrupt indices
@@ -274,13 +290,43 @@ class KernelSVC(CertifiedSVC):
         return np.dtype(np.float32 if many or X.dtype == np.float32 else np.float64)
 
     def _new_map(self) -> Nystroem | Fourier:
-        checks.choice("approximation", self.approximation, ("nystroem", "fourier", "none"))
-        if self.approximation == "none":
-            return exact_kernel(self)
         shared = {"gamma": self.gamma, "n_components": self.n_components, "random_state": self.random_state}
         if self.approximation == "fourier":
             return Fourier(self.kernel, orthogonal=self.kernel == "rbf", **shared)
         return Nystroem(self.kernel, degree=self.degree, coef0=self.coef0, landmarks=self.landmarks, **shared)
+
+    # The exact kernel
+
+    def _exact_rows(self, X: Any, weight: Floats) -> _core.Rows:
+        rows = as_rows(X)  # refuses NaN, infinity and corrupt indices
+        kernel = Kernel.chosen(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weight=weight)
+        self.feature_map_ = SupportVectors(kernel, X)
+        return rows
+
+    def _chosen_solver(self) -> Any:
+        if self.approximation != "none" or self.solver != "auto":
+            return super()._chosen_solver()
+        limit = checks.memory("memory_limit", self.memory_limit)
+        return Lasvm() if limit is None else Lasvm(cache_size=limit / 2**20)
+
+    def _problem(self, rows: _core.Rows, target: npt.NDArray[Any], cost: Floats, loss: Loss) -> Problem:
+        if self.approximation != "none":
+            return super()._problem(rows, target, cost, loss)
+        kernel = self.feature_map_.kernel_
+        return KernelProblem.of(rows, target, cost, kernel=kernel, loss=loss, intercept=self.treatment_)
+
+    def _store_weights(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
+        if not isinstance(self.feature_map_, SupportVectors):
+            super()._store_weights(problems, outcomes)
+            return
+        coefficients = np.array([p.spread(o.model.w) for p, o in zip(problems, outcomes, strict=True)])
+        support = np.flatnonzero(coefficients.any(axis=0))
+        self.feature_map_ = self.feature_map_.only(support)
+        self.coef_ = np.asfortranarray(coefficients[:, support])
+        self.support_ = support
+        signs = [p.spread(p.target)[support] for p in problems]
+        members = [signs[0] < 0, signs[0] > 0] if len(signs) == 1 else [sign > 0 for sign in signs]
+        self.n_support_ = np.array([np.count_nonzero(rows) for rows in members])
 
     def _scores(self, X: Any) -> tuple[npt.NDArray[Any], Floats]:
         """(classes, scores), of one model even if another thread fits this one anew meanwhile."""
@@ -298,11 +344,3 @@ class KernelSVC(CertifiedSVC):
         return validate_data(
             self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
         )
-
-
-def exact_kernel(model: KernelSVC) -> Never:
-    """The seam for ``approximation="none"``: training with the kernel itself."""
-    raise ValueError(
-        f"approximation={model.approximation!r}, the exact kernel, is not supported: use 'nystroem', with n_components "
-        "up to the number of rows, where the features are exact."
-    )

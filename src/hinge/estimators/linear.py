@@ -71,7 +71,8 @@ class LinearSVC(CertifiedSVC):
     warm_start : bool, default=False
         Go on from the state of the last fit; also after Ctrl-C.
     n_jobs : int or None, default=None
-        Threads over the classes, which share X, and within evaluations and predictions. They change no bit.
+        Threads over the classes, which share X, and within evaluations, predictions and the solvers newton, ocas and
+        cutting-plane. They change no bit.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from hinge import checks
+from hinge.features.blocks import for_each, row_blocks
 
 Block: TypeAlias = npt.NDArray[Any]
 KernelFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -157,6 +158,16 @@ class Columns:
 
     def _type_for(self, X: Any) -> np.dtype[Any]:
         return self.dtype or np.dtype(np.float32 if X.dtype == self.Z.dtype == np.float32 else np.float64)
+
+    def combinations(self, X: Any, coefficients: npt.NDArray[np.float64], n_threads: int) -> npt.NDArray[np.float64]:
+        """sum_s c_s k(x, z_s) for the columns c of `coefficients` and all rows x of X, in blocks of rows."""
+
+        def work(rows: slice) -> npt.NDArray[np.float64]:
+            return np.asarray(self.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
+
+        blocks = row_blocks(X.shape[0], int(max(len(self), X.shape[1]) * X.dtype.itemsize))
+        parts = list(for_each(work, blocks, n_threads))
+        return np.concatenate(parts) if parts else np.zeros((0, coefficients.shape[1]))
 
     def _values(self, X: Any) -> Block:
         function = self.kernel.function

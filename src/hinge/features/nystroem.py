@@ -74,13 +74,7 @@ class NystroemMap:
 
         Kernel values have the type of the rows: features in float32 are made for speed, not a function.
         """
-        coefficients = self.functions(weights)
-
-        def work(rows: slice) -> Floats:
-            return np.asarray(self._wide_columns.block(X[rows]).astype(np.float64, copy=False) @ coefficients)
-
-        parts = list(for_each(work, row_blocks(X.shape[0], self._row_bytes(X)), n_threads))
-        return np.concatenate(parts) if parts else np.zeros((0, coefficients.shape[1]))
+        return self._wide_columns.combinations(X, self.functions(weights), n_threads)
 
     def _row_bytes(self, X: Any) -> int:
         return int(max(self.factor.shape[0], X.shape[1]) * X.dtype.itemsize)

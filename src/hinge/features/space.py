@@ -83,12 +83,12 @@ class KernelProblem(Problem):
             positions=positions,
             n_samples=n_samples,
         )
-        problem.refuse_overflow()
+        problem._refuse_infinite_values()
         problem.deficit = problem._looked_at()
+        problem.refuse_overflow()
         return problem
 
-    def refuse_overflow(self) -> None:
-        """ValueError if a kernel value, or |w(a)|^2 for some multipliers, could be infinite."""
+    def _refuse_infinite_values(self) -> None:
         largest = self.largest_value
         if not float(self.rows.squared_norms.max()) < _LARGEST_SQUARE:
             raise ValueError(
@@ -100,7 +100,6 @@ class KernelProblem(Problem):
                 f"Values of the {self.kernel.function} kernel may be as large as {largest:.1e}. Scale the features "
                 "first, for example with sklearn.preprocessing.StandardScaler, or lower gamma or degree."
             )
-        super().refuse_overflow()
 
     def _looked_at(self) -> float:
         """The deficit: 0, or found out from all eigenvalues. ValueError if some are negative, or too many."""

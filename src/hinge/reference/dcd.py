@@ -111,19 +111,14 @@ class Dcd(face.DualIterate):
         if full:
             self.at_work.full_gap, self.full_b = self.gap, self.b
         elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
-            self._activate_all()
-
-    def _activate_all(self) -> None:
-        """None leaves before the next epoch is over."""
-        self.at_work.take_all()
-        self.shrink_above, self.shrink_below = math.inf, -math.inf
+            self.at_work.take_all()
 
     def make_consistent(self) -> None:
         """All rows come back, multipliers into their box, and what follows from them is computed anew."""
         self.recompute()
         if not self.problem.free_intercept:
             self.b = 0.0
-        self._activate_all()
+        self.at_work.take_all()
 
     def _climb(self, visit: list[int]) -> None:
         """A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes."""

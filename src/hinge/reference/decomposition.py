@@ -123,7 +123,8 @@ class Decomposition:
         self.rows_at_work = array("q")
         if not self.violation > 0.0:
             return False
-        chosen = dict.fromkeys(inside[: self.size // 2])  # in order, each once
+        most = max(0, min(self.size // 2, self.size - 2))  # the most violating pair must find room
+        chosen = dict.fromkeys(inside[:most])  # in order, each once
         for k in range(max(len(rising), len(falling))):
             for candidates in (rising, falling):
                 if k < len(candidates) and len(chosen) < self.size:
@@ -216,10 +217,8 @@ class WorkingSet:
 
 def single_step(alpha: float, g: float, q: float, lower: float, upper: float) -> float:
     """How far a multiplier goes alone: to the largest D, or to its bound."""
-    if q > 0.0:
-        wanted = alpha + g / q
-    else:
-        wanted = upper if g > 0.0 else lower if g < 0.0 else alpha
+    bound = upper if g > 0.0 else lower if g < 0.0 else alpha
+    wanted = alpha + g / q if q > 0.0 else bound
     return min(max(wanted, lower), upper) - alpha
 
 

@@ -47,6 +47,7 @@ MOST_PLACES, LEAST_PLACES = 128, 8
 FIRST_STRIDE, NEXT_STRIDE = 64, 8
 LEAST_SAMPLE, SAMPLE_PER_FEATURE = 500, 20  # rows
 SAMPLE_TOLERANCE = 0.01
+FAITHFUL = 100  # rows of a sample for each feature, after which w is so close that the zones may be narrower
 MOST_STEPS = 50
 DRIFT = 1e4  # the Gram matrix is computed anew when so much more weight than it has went through it
 BARELY_CURVED = 1e-10  # the curvature along b without any row, as a share of that with all rows
@@ -159,6 +160,8 @@ class Newton(Algorithm):
 
     def _next_sample(self) -> None:
         """From the present w. Multipliers begin in the middle of the box: a row is in its zone if z is about zero."""
+        if self.problem.m // self.stride >= FAITHFUL * self.problem.n_features:
+            self.rate = min(FASTER * self.rate, LAST_RATE)
         self.stride = self._next_stride(self.stride)
         sample = self._sample
         self.a[: sample.rows.size] = 0.5 * sample.cost

@@ -22,8 +22,8 @@ class Ocas(PlaneMethod):
 
     fields = (*PlaneMethod.fields, "margins")
 
-    def __init__(self, problem: Problem, mu: float, patience: int) -> None:
-        super().__init__(problem, patience)
+    def __init__(self, problem: Problem, mu: float, patience: int, n_threads: int) -> None:
+        super().__init__(problem, patience, n_threads)
         self.mu = mu
         self.margins: Floats = np.zeros(problem.m)  # t_i (w.x_i + b)
 

@@ -122,7 +122,7 @@ class PlaneMethod(Algorithm):
 
     fields: ClassVar[tuple[str, ...]] = ("w", "b", "v", "primal", "dual", "settled")
 
-    def __init__(self, problem: Problem, patience: int) -> None:
+    def __init__(self, problem: Problem, patience: int, n_threads: int) -> None:
         super().__init__(problem)
         self.patience = patience
         self.cost = np.array(problem.cost)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hinge import _core
 from hinge.problem import Problem
 from hinge.solvers.contract import Configuration, Point, Run, Setup, Solver, State, Traits
 from hinge.solvers.dcd import DCD
@@ -20,8 +21,6 @@ _FIRST_LOOK = 4.0
 _RANDOM = 2.0
 # The first solver may cost so many times what newton would. With 1, both together cost at most twice that.
 _PATIENCE = 1.0
-# Passes that newton takes with conjugate gradients, where its matrices would be too large.
-_BY_GRADIENTS = 2000.0
 # From a gap like this on, newton can begin with narrow zones.
 _NEAR = 0.02
 
@@ -60,19 +59,6 @@ class Auto(Configuration):
         return AutoRun(problem, setup)
 
 
-def newton_passes(problem: Problem) -> float:
-    """What newton is expected to cost, in passes over the rows; counted in multiplications of a value by a weight."""
-    m, n = problem.m, problem.n_features + 1
-    stored = problem.rows.n_stored / m
-    one_pass = m * (stored + 16.0)
-    entry = 0.1  # of a dense matrix
-    outer = entry * min(6.0 * (stored + 1.0) ** 2, float(n) ** 2)
-    if n * n > max(2048.0**2, 0.125 * problem.rows.n_stored):  # conjugate gradients
-        return _BY_GRADIENTS
-    steps = 30.0 * (entry * n**3 / 3.0 + 2.0 * min(n, m) * outer)
-    return 30.0 + (3.0 * m * outer + steps) / one_pass
-
-
 @dataclass
 class _Progress:
     """How the gap fell with the passes."""
@@ -83,8 +69,10 @@ class _Progress:
     def note(self, passes: float, estimate: tuple[float, float] | None) -> None:
         if estimate is None or not estimate[1] > 0 or not estimate[0] > estimate[1]:
             return
-        self.passes.append(passes)
-        self.gaps.append((estimate[0] - estimate[1]) / estimate[1])
+        gap = (estimate[0] - estimate[1]) / estimate[1]
+        if gap < math.inf:
+            self.passes.append(passes)
+            self.gaps.append(gap)
 
     def arrived(self, tol: float) -> bool:
         """Whether the last gap is `tol`, by the estimate."""
@@ -111,7 +99,7 @@ class _Progress:
         passes = [float(x) for x in np.asarray(state["auto_passes"])]
         gaps = [float(x) for x in np.asarray(state["auto_gaps"])]
         if len(passes) != len(gaps) or any(not 0 <= x < math.inf for x in passes + gaps) or sorted(passes) != passes:
-            raise ValueError("The saved state does not fit this problem and Auto: its progress is none.")
+            raise ValueError("its passes and gaps are not the progress of a run")
         return cls(passes, gaps)
 
 
@@ -123,7 +111,7 @@ class AutoRun(Run):
     def __init__(self, problem: Problem, setup: Setup) -> None:
         self._problem = problem
         self._setup = setup
-        self._newton = newton_passes(problem)
+        self._newton = _core.newton_passes(problem.rows)
         self._read = 0.0  # passes so far
         self._progress = _Progress()
         self._at = -1

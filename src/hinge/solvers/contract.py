@@ -132,6 +132,8 @@ def as_run(run: Any) -> Run:
                 f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them "
                 "but advance and point."
             )
+    if not isinstance(getattr(run, "label", None), str):
+        raise TypeError(f"{type(run).__name__} has no text `label`: make it a subclass of hinge.Run, which has one.")
     found: Run = run
     return found
 

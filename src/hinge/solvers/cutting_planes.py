@@ -56,7 +56,7 @@ class CuttingPlane(NativeSolver):
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
-        return core.CuttingPlane(problem.native, int(self.keep_unused))
+        return core.CuttingPlane(problem.native, int(self.keep_unused), setup.n_threads)
 
 
 @dataclass(frozen=True)
@@ -100,4 +100,4 @@ class OCAS(CuttingPlane):
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
-        return core.Ocas(problem.native, float(self.mu), int(self.keep_unused))
+        return core.Ocas(problem.native, float(self.mu), int(self.keep_unused), setup.n_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -48,7 +49,7 @@ class DCD(NativeSolver):
     shrinking: bool = True
     polish: bool = True
 
-    forgets: ClassVar[State] = {"summit": 0.0}
+    forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf}
     multipliers: ClassVar[str | None] = "a"
 
     @property

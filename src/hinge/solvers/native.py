@@ -97,7 +97,7 @@ class NativeRun(Run):
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:
-            transferred = self._transferred(state)
+            transferred = self._transferred(state)  # always: it refuses a state without its total cost
             self._algorithm.restore(state if same_problem else transferred)
         except (KeyError, TypeError, ValueError, RuntimeError, ZeroDivisionError) as error:
             name = type(self._solver).__name__

@@ -163,7 +163,7 @@ def solve(
         the same and the earlier run was not cut inside an epoch (by Ctrl-C or a time limit); otherwise it is a warm
         start.
     n_jobs : int or None, default=None
-        Threads for evaluations. They change no bit of the result.
+        Threads for evaluations and for the solvers newton, ocas and cutting-plane. They change no bit of the result.
 
     Returns
     -------

@@ -1,0 +1,9 @@
+#pragma once
+// One version of a function for each generation of processors, chosen when the program starts. Sanitizers run too early for that.
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define HINGE_FOR_EACH_PROCESSOR __attribute__((target_clones("avx2", "default")))
+#else
+#define HINGE_FOR_EACH_PROCESSOR
+#endif

@@ -1,0 +1,42 @@
+#pragma once
+// Sample: every stride-th row of a problem, with its cost raised accordingly. With stride 1 it is the problem itself.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hinge/problem.hpp"
+
+namespace hinge {
+
+struct Sample {
+  std::int64_t stride;
+  std::int64_t size;
+  std::span<const double> cost;
+  std::span<const double> target;
+
+  Sample(const Problem& problem, std::int64_t every) : stride(every), size((problem.size() - every / 2 + every - 1) / every) {
+    if (stride == 1) {
+      cost = problem.cost;
+      target = problem.target;
+      return;
+    }
+    for (std::int64_t k = 0; k < size; ++k) {
+      costs_.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
+      targets_.push_back(problem.target[row(k)]);
+    }
+    cost = costs_;
+    target = targets_;
+  }
+  Sample(const Sample&) = delete;
+  Sample& operator=(const Sample&) = delete;
+
+  /// The row of the problem.
+  std::int64_t row(std::int64_t k) const { return stride / 2 + k * stride; }
+
+ private:
+  std::vector<double> costs_;  // side by side: those of the problem lie a cache line apart
+  std::vector<double> targets_;
+};
+
+}  // namespace hinge

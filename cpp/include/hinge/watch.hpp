@@ -1,0 +1,141 @@
+#pragma once
+// Watch: which rows a step of newton.hpp must read.
+//
+// A row outside of its zone by more than |x_i| times the distance that w has moved since the row was read keeps its a+_i, 0 or C_i: it
+// sleeps. The places of w are kept, and each row knows at which of them it was read.
+//
+// Rows that cannot matter even if w goes much farther than the step at hand are not looked at until it has: the others are near.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "hinge/state.hpp"
+#include "hinge/sums.hpp"
+
+namespace hinge {
+
+class Watch {
+ public:
+  /// A row outside of its zone by `outside`; a move of w by d can take it towards the zone by at most sqrt(pace2) d.
+  struct Distance {
+    double outside;
+    double pace2;
+  };
+
+  /// For m rows and `width` weights.
+  Watch(std::int64_t m, std::size_t width) : width_(width), read_at_(static_cast<std::size_t>(m)) {}
+
+  template <class F>
+  void fields(F&& field) {
+    field("read_at", read_at_);
+    field("places", places_);
+  }
+
+  /// `begun`: rows have been read.
+  void check_restored(bool begun) const {
+    const std::size_t kept = places_.size() / width_;
+    if (places_.size() % width_ != 0 || kept > kMost || (begun && kept == 0) ||
+        std::any_of(read_at_.begin(), read_at_.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
+      throw std::invalid_argument("saved state: places are out of range or of the wrong length");
+    }
+  }
+
+  /// All rows are read at this w: no other place is needed.
+  void begin(std::span<const double> w) {
+    places_.assign(w.begin(), w.end());
+    horizon_ = -1.0;
+  }
+  void move_to(std::span<const double> w) { places_.insert(places_.end(), w.begin(), w.end()); }
+
+  /// Whether there is no room for another place. They take at most a 64th of the memory of the rows, unless these are few.
+  bool full(double stored) const {
+    const auto affordable = static_cast<std::size_t>(stored / (64.0 * static_cast<double>(width_)));
+    return places_.size() / width_ >= std::clamp(affordable, kLeast, kMost);
+  }
+
+  /// The present place.
+  std::uint8_t here() const { return static_cast<std::uint8_t>(places_.size() / width_ - 1); }
+  std::uint8_t& read_at(std::int64_t k) { return read_at_[k]; }
+
+  /// Those of `size` rows that may leave or enter their zones on the way from w to w + longest p, ascending. `scale` as in
+  /// squared_length; distance(k) is that of row k.
+  template <class F>
+  void wake(std::int64_t size, std::span<const double> w, std::span<const double> p, double longest, double scale, F&& distance,
+            std::vector<std::int64_t>& awake) {
+    const auto farthest = [&](const double* from) {
+      return std::sqrt(std::max(squared_distance(from, w, p, 0.0, scale), squared_distance(from, w, p, longest, scale)));
+    };
+    const double ahead = kNear * longest * std::sqrt(squared_length(p, scale));
+    const bool all = horizon_ < 0.0 || horizon_ > kTooFar * ahead || !(farthest(near_from_.data()) <= horizon_);
+    if (all) {
+      horizon_ = ahead;
+      near_from_.assign(w.begin(), w.end());
+    }
+    std::vector<double> moved;  // squared, from each place
+    std::vector<double> may_move;
+    for (const double* from = places_.data(); from != places_.data() + places_.size(); from += w.size()) {
+      const double far = farthest(from);
+      moved.push_back(far * far);
+      may_move.push_back((far + horizon_) * (far + horizon_) * (1.0 + kRoundingOfLengths));
+    }
+    const auto may_matter = [&](std::int64_t k, const std::vector<double>& reach2) {
+      const Distance row = distance(k);
+      return !((row.outside > 0.0) & (row.outside * row.outside > row.pace2 * reach2[read_at_[k]]));
+    };
+    // Whether a row matters is as good as random: no branches.
+    if (all) {
+      near_.resize(static_cast<std::size_t>(size));
+      std::size_t n = 0;
+      for (std::int64_t k = 0; k < size; ++k) {
+        near_[n] = k;
+        n += static_cast<std::size_t>(may_matter(k, may_move));
+      }
+      near_.resize(n);
+    }
+    awake.resize(near_.size());
+    std::size_t n = 0;
+    for (const std::int64_t k : near_) {
+      awake[n] = k;
+      n += static_cast<std::size_t>(may_matter(k, moved));
+    }
+    awake.resize(n);
+  }
+
+  /// |p|^2, the last entry divided by `scale` unless that is 0.
+  static double squared_length(std::span<const double> p, double scale) {
+    const double last = scale > 0.0 ? p.back() / scale : p.back();
+    return squared_norm(p.first(p.size() - 1)) + last * last;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 128;
+  static constexpr std::size_t kLeast = 8;
+  /// How far ahead rows are near, in lengths of a step.
+  static constexpr double kNear = 8.0;
+  /// When steps have become so much shorter, fewer rows are near.
+  static constexpr double kTooFar = 8.0;
+  static constexpr double kRoundingOfLengths = 1e-9;
+
+  std::size_t width_;
+  std::vector<std::uint8_t> read_at_;  // at which place a row was read
+  Varying<double> places_;             // of w, one after the other; the last is the present one
+  std::vector<std::int64_t> near_;
+  std::vector<double> near_from_;  // where w was then
+  double horizon_ = -1.0;          // how far from there rows that are not near sleep; -1: not known
+
+  /// From `from` to w + t p.
+  static double squared_distance(const double* from, std::span<const double> w, std::span<const double> p, double t,
+                                 double scale) {
+    std::vector<double> difference(w.size());
+    for (std::size_t j = 0; j < w.size(); ++j) difference[j] = w[j] + t * p[j] - from[j];
+    return squared_length(difference, scale);
+  }
+};
+
+}  // namespace hinge
