@@ -61,7 +61,7 @@ struct RootRate {
   void forget() { d_g = -1.0; }
 
   template <Rows X>
-  void estimate(const X& rows, const Problem& problem, Rng& rng, std::int64_t& touched) {
+  void estimate(const X& rows, const Problem& problem, Rng& rng) {
     const auto sample = draws(problem.size(), sample_size, rng);
     const double of_b = problem.free_intercept ? 1.0 : 0.0;
     double sum = 0.0;
@@ -70,7 +70,6 @@ struct RootRate {
       sum += weight * weight * (rows.squared_norm(i) + of_b);
     }
     d_g = std::sqrt(sum / static_cast<double>(sample.size()));
-    touched += static_cast<std::int64_t>(sample.size());
   }
 
   /// total_cost is 1 / lambda
@@ -92,7 +91,7 @@ struct StarRate {
   bool ready() const { return true; }
   void forget() {}
   template <Rows X>
-  void estimate(const X&, const Problem&, Rng&, std::int64_t&) {}
+  void estimate(const X&, const Problem&, Rng&) {}
   double operator()(double total_cost, std::int64_t j) const { return total_cost / static_cast<double>(j); }
   template <class F>
   void fields(F&&) {}
@@ -240,7 +239,7 @@ struct AssetSteps : AssetIterate<Rate> {
   template <Rows X>
   bool run_epoch(const X& rows, const Problem& problem, Poll& poll) {
     const std::int64_t m = problem.size();
-    if (!this->rate.ready()) this->rate.estimate(rows, problem, rng, this->touched);
+    if (!this->rate.ready()) this->rate.estimate(rows, problem, rng);
     const auto visit = order.sample(options.sampling, m, m, rng, poll);
     if (visit.empty()) return false;
     const AssetObjective objective{problem.lambda, problem.total_cost, problem.total_cost, problem.loss,

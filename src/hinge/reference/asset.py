@@ -49,8 +49,8 @@ class Rate(Protocol):
     largest_b: float
     ready: bool
 
-    def estimate(self, problem: Problem, rng: Rng) -> int:
-        """Find out what is not known; how many rows that took."""
+    def estimate(self, problem: Problem, rng: Rng) -> None:
+        """Find out what is not known, from the norms of the rows."""
         ...
 
     def forget(self) -> None: ...
@@ -70,14 +70,13 @@ class RootRate:
     def ready(self) -> bool:
         return self.d_g >= 0.0
 
-    def estimate(self, problem: Problem, rng: Rng) -> int:
+    def estimate(self, problem: Problem, rng: Rng) -> None:
         of_b = 1.0 if problem.free_intercept else 0.0
         total = 0.0
         for i in draws(problem.m, self.sample_size, rng):
             weight = problem.relative_weight(i)
             total += weight * weight * (problem.rows.squared_norm(i) + of_b)
         self.d_g = math.sqrt(total / self.sample_size)
-        return self.sample_size
 
     def forget(self) -> None:
         self.d_g = -1.0
@@ -94,8 +93,8 @@ class StarRate:
     largest_b = 0.0  # there is no free intercept
     ready = True
 
-    def estimate(self, problem: Problem, rng: Rng) -> int:
-        return 0
+    def estimate(self, problem: Problem, rng: Rng) -> None:
+        """Everything is known."""
 
     def forget(self) -> None:
         """Nothing was found out."""
@@ -148,7 +147,7 @@ class AssetSteps(Algorithm):
     def run_epoch(self) -> None:
         m = self.problem.m
         if not self.rate.ready:
-            self.touched += self.rate.estimate(self.problem, self.rng)
+            self.rate.estimate(self.problem, self.rng)
         left = m
         for i in self.each(self.order.sample(self.options.sampling, m, m, self.rng)):
             if left == self.options.average_last:
