@@ -4,15 +4,19 @@ from importlib import import_module
 from types import ModuleType
 
 from hinge.certificate import Certificate, verify
-from hinge.estimators import LinearSVC, LinearSVCCV, OnlineSVC
+from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineKernelSVC, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
     MPU,
     OCAS,
     SGDQN,
+    Asset,
+    AssetStar,
     Auto,
     CuttingPlane,
+    KernelPegasos,
+    Lasvm,
     Newton,
     Norma,
     Online,
@@ -46,17 +50,23 @@ __all__ = [
     "MPU",
     "OCAS",
     "SGDQN",
+    "Asset",
+    "AssetStar",
     "Auto",
     "BestOf",
     "Blocks",
     "Certificate",
     "CuttingPlane",
     "EtaSearch",
+    "KernelPegasos",
+    "KernelSVC",
+    "Lasvm",
     "LinearSVC",
     "LinearSVCCV",
     "Newton",
     "Norma",
     "Online",
+    "OnlineKernelSVC",
     "OnlineSVC",
     "Path",
     "Pegasos",

@@ -2,6 +2,19 @@
 
 from hinge.certificate.certificate import Certificate
 from hinge.certificate.evaluate import Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
+from hinge.certificate.kernel import KernelEvaluator, evaluator_of
 from hinge.certificate.verify import Claim, verify
 
-__all__ = ["Certificate", "Claim", "Evaluator", "LocalEvaluator", "Lower", "Upper", "trivial", "unread", "verify"]
+__all__ = [
+    "Certificate",
+    "Claim",
+    "Evaluator",
+    "KernelEvaluator",
+    "LocalEvaluator",
+    "Lower",
+    "Upper",
+    "evaluator_of",
+    "trivial",
+    "unread",
+    "verify",
+]

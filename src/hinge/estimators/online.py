@@ -256,8 +256,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             settings = self._stream.settings
             C = 1.0 / (settings.alpha * float(np.count_nonzero(weight))) if C is None else checks.positive("C", C)
             max_iter = checks.whole("max_iter", max_iter)
-            if settings.unit_norm:
-                rows = as_rows(scaled(X, unit_factors(rows)))
+            rows = self._rows_to_certify(X, rows)
             cost = checks.costs(C, weight, class_factors(settings.class_weight, self.classes_, y, weight))
             targets = one_vs_rest(self.classes_, y)
             problem = Problem.make(rows, targets[0], cost, loss=as_loss("hinge"), intercept=settings.intercept)
@@ -287,6 +286,9 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def n_samples_seen_(self) -> int:
         """Rows so far."""
         return self._fitted("n_samples_seen_").native.progress()[0]
+
+    def _rows_to_certify(self, X: Any, rows: _core.Rows) -> _core.Rows:
+        return as_rows(scaled(X, unit_factors(rows))) if self._stream.settings.unit_norm else rows
 
     def _fitted(self, name: str) -> Stream:
         if not hasattr(self, "_stream"):
@@ -355,23 +357,22 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A new stream; `labels` are its classes, in any number and order."""
         if self.n_features not in (None, n_features):
             raise ValueError(
-                f"X has {n_features} features, but OnlineSVC is expecting {self.n_features} features as input "
-                "(its parameter n_features)."
+                f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features} features as "
+                "input (its parameter n_features)."
             )
         if np.size(labels) == 0:
-            raise ValueError("OnlineSVC needs at least 2 classes, got none.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes, got none.")
         self.classes_ = unique_labels(labels)
         if self.classes_.size < 2:
-            raise ValueError(f"OnlineSVC needs at least 2 classes, got one class only: {self.classes_.tolist()[0]!r}.")
-        self._stream = Stream(settings, 1 if self.classes_.size == 2 else self.classes_.size, n_features)
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got one class only: {self.classes_.tolist()[0]!r}."
+            )
+        self._stream = self._new_stream(settings, 1 if self.classes_.size == 2 else self.classes_.size, n_features)
+
+    def _new_stream(self, settings: Any, n_models: int, n_features: int) -> Stream:
+        return Stream(settings, n_models, n_features)
 
     def _settings(self) -> Settings:
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is not supported: the weights would have to be known before the "
-                "first row, and a stream shows its labels as it goes. Give a dict, for example from labels seen "
-                "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
-            )
         return Settings(
             checks.positive("alpha", self.alpha),
             int(self.batch_size),
@@ -379,8 +380,17 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             bool(self.average),
             bool(self.unit_norm),
             Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling),
-            None if self.class_weight is None else dict(self.class_weight),
+            self._weights_by_class(),
         )
+
+    def _weights_by_class(self) -> dict[Any, float] | None:
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not supported: the weights would have to be known before the "
+                "first row, and a stream shows its labels as it goes. Give a dict, for example from labels seen "
+                "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
+            )
+        return None if self.class_weight is None else dict(self.class_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")

@@ -83,14 +83,18 @@ class Stream:
 
     def __init__(self, settings: Settings, n_models: int, n_features: int) -> None:
         self.settings = settings
+        self.native = self._new_native(n_models, n_features)
+        self._model: Model | None = None  # as of the last rows that were asked for
+
+    def _new_native(self, n_models: int, n_features: int) -> _core.OnlineStream | _core.AssetStream:
+        settings = self.settings
         options = _core.OnlineOptions(
             batch=settings.batch_size,
             projection=settings.projection,
             free_intercept=settings.intercept.kind == "free",
             average=settings.average,
         )
-        self.native = _core.OnlineStream(n_models, n_features, settings.alpha, settings.intercept.rho, options)
-        self._model: Model | None = None  # as of the last rows that were asked for
+        return _core.OnlineStream(n_models, n_features, settings.alpha, settings.intercept.rho, options)
 
     def take(self, chunk: Chunk, visit: Integers) -> None:
         """Learn from the rows of `visit`, in this order; raises what a signal handler has raised on the way."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from hinge.reference.asset import Asset, AssetOptions, AssetStar, RootRate, StarRate
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
+from hinge.reference.kernel import Kernel
+from hinge.reference.kernel_pegasos import KernelPegasos, KernelPegasosOptions
+from hinge.reference.lasvm import Lasvm, LasvmOptions
 from hinge.reference.mpu import Mpu
 from hinge.reference.newton import Newton
 from hinge.reference.ocas import Ocas
@@ -18,11 +22,19 @@ from hinge.reference.sgdqn import SgdQn, SgdQnSingle
 from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
 
 __all__ = [
+    "Asset",
+    "AssetOptions",
+    "AssetStar",
     "Bias",
     "ConstantRate",
     "CuttingPlane",
     "Dcd",
     "GradientOptions",
+    "Kernel",
+    "KernelPegasos",
+    "KernelPegasosOptions",
+    "Lasvm",
+    "LasvmOptions",
     "Mpu",
     "Newton",
     "Norma",
@@ -37,10 +49,12 @@ __all__ = [
     "PegasosOptions",
     "Presentation",
     "Rng",
+    "RootRate",
     "Sampling",
     "Sgd",
     "SgdQn",
     "SgdQnSingle",
+    "StarRate",
     "SvmSgd",
     "SvmSgdSingle",
     "Zhang",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinge.solvers.asset import Asset, AssetStar
 from hinge.solvers.auto import Auto
 from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, Solver, State, Traits, as_run
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
+from hinge.solvers.kernels import KernelPegasos, Lasvm
 from hinge.solvers.mpu import MPU
 from hinge.solvers.newton import Newton
 from hinge.solvers.norma import Norma, Zhang
@@ -18,14 +20,19 @@ from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
 __all__ = [
     "DCD",
+    "KERNEL_SOLVERS",
     "MPU",
     "OCAS",
     "SGDQN",
     "SOLVERS",
+    "Asset",
+    "AssetStar",
     "Auto",
     "Composite",
     "Configuration",
     "CuttingPlane",
+    "KernelPegasos",
+    "Lasvm",
     "Newton",
     "Norma",
     "Online",
@@ -50,6 +57,8 @@ __all__ = [
 
 #: The registry: every algorithm by name, with its default options.
 SOLVERS: dict[str, Solver] = {
+    "asset": Asset(),
+    "asset-star": AssetStar(),
     "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
@@ -66,6 +75,13 @@ SOLVERS: dict[str, Solver] = {
     "zhang": Zhang(),
 }
 
+#: Those for exact kernel machines.
+KERNEL_SOLVERS: dict[str, Solver] = {
+    "kernel-pegasos": KernelPegasos(),
+    "lasvm": Lasvm(),
+}
+_ALL = {**SOLVERS, **KERNEL_SOLVERS}
+
 
 def solver_names() -> list[str]:
     """The names that ``solver=`` accepts."""
@@ -74,20 +90,21 @@ def solver_names() -> list[str]:
 
 def name_of(solver: Any) -> str:
     """What the registry calls this kind of solver; the name of its class if it is not there."""
-    return next((name for name, known in SOLVERS.items() if type(known) is type(solver)), type(solver).__name__)
+    return next((name for name, known in _ALL.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def supporting(trait: str, value: str) -> str:
-    """The names of the solvers whose trait (``losses``, ``intercepts``) lists this value, for messages."""
-    return ", ".join(repr(name) for name, solver in SOLVERS.items() if value in getattr(solver.traits, trait))
+    """The names of the solvers whose trait (``losses``, ``intercepts``, ``space``) has this value, for messages."""
+    table = _ALL if trait == "space" else SOLVERS
+    return ", ".join(repr(name) for name, solver in table.items() if value in getattr(solver.traits, trait))
 
 
 def as_solver(solver: Any) -> Any:
     """Turn a name into its default configuration; configurations pass through."""
     if isinstance(solver, str) and solver == "auto":
         return Auto()
-    if isinstance(solver, str) and solver in SOLVERS:
-        return SOLVERS[solver]
+    if isinstance(solver, str) and solver in _ALL:
+        return _ALL[solver]
     if isinstance(solver, str | type) or not (isinstance(solver, Composite) or hasattr(solver, "start")):
         raise ValueError(
             f"Unknown solver {solver!r}: choose one of {solver_names()}, or a configuration such as Pegasos(k=100)."
