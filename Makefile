@@ -24,14 +24,15 @@ venv: setup
 demo: $(VENV)/.built  ## Train on real data, print the training table and the certificate
 	$(BIN)/python examples/demo.py
 
-test: test-native test-python  ## Run the whole test suite
+test: $(VENV)/.test  ## Run the whole test suite; the C++ tests are built on a second core meanwhile
+	$(MAKE) --jobs=2 test-python test-native
 
 test-python: $(VENV)/.test  ## Run the Python tests and all doctests (PYTEST_ARGS="-k gap")
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-native: $(VENV)/.test  ## Run the C++ tests under the address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/native -DHINGE_NATIVE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build build/native
+	$(BIN)/cmake --build build/native -- --quiet
 	$(BIN)/ctest --test-dir build/native --output-on-failure
 
 test-long: $(VENV)/.test  ## Run the property tests with EXAMPLES=100000 random examples

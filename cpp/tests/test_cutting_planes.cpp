@@ -185,7 +185,7 @@ void stopped_rebuild_keeps_planes_of_this_problem_only() {
   Toy other = toy;
   for (double& cost : other.cost) cost = 3.0;
   const Problem problem = toy.problem();
-  Ocas run(problem, toy.options.d, 0.1, 50);
+  Ocas run(problem, toy.options.d, 0.1, 50, 1);
   Poll poll = never();
   for (int epoch = 0; epoch < 4; ++epoch) run.run_epoch(toy.rows(), problem, poll);
   Poll stop = stopped();
@@ -203,7 +203,7 @@ void states_that_do_not_fit_are_refused() {
   const Toy toy = toy_of(3);
   const Problem problem = toy.problem();
   Poll poll = never();
-  Ocas run(problem, toy.options.d, 0.1, 50);
+  Ocas run(problem, toy.options.d, 0.1, 50, 1);
   for (int epoch = 0; epoch < 4; ++epoch) run.run_epoch(toy.rows(), problem, poll);
   const auto refused = [&](const std::string& name, auto&& spoil) {
     Ocas copy = run;
@@ -235,7 +235,7 @@ void states_that_do_not_fit_are_refused() {
 void too_many_features_are_refused() {
   const Toy toy = toy_of(1);
   try {
-    Ocas run(toy.problem(), 5'000'001, 0.1, 50);
+    Ocas run(toy.problem(), 5'000'001, 0.1, 50, 1);
     check(false, "a plane of so many features is refused before any memory is taken");
   } catch (const std::invalid_argument& error) {
     check(std::string(error.what()).find("dcd") != std::string::npos, "and the message says what to use instead");
