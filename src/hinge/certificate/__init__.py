@@ -2,6 +2,19 @@
 
 from hinge.certificate.certificate import Certificate
 from hinge.certificate.evaluate import Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
+from hinge.certificate.per_class import Certificates, PerClass
 from hinge.certificate.verify import Claim, verify
 
-__all__ = ["Certificate", "Claim", "Evaluator", "LocalEvaluator", "Lower", "Upper", "trivial", "unread", "verify"]
+__all__ = [
+    "Certificate",
+    "Certificates",
+    "Claim",
+    "Evaluator",
+    "LocalEvaluator",
+    "Lower",
+    "PerClass",
+    "Upper",
+    "trivial",
+    "unread",
+    "verify",
+]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from operator import itemgetter
@@ -14,49 +11,40 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
-from hinge.certificate import Certificate, Claim
+from hinge.certificate import Certificate, Certificates, Claim
+from hinge.estimators.documented import Documented
+from hinge.estimators.turns import alone
 from hinge.problem import Floats, Intercept, Order, Problem, as_loss, as_order, as_rows, held_still
-from hinge.problem.labels import class_factors, distinct, one_vs_rest, predicted
+from hinge.problem.labels import class_factors, distinct, one_vs_rest, predicted, without_absent
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
+from hinge.training.foreign import LinearModel
 from hinge.training.many import train_all
-from hinge.training.result import STATUSES, Options, Outcome, Record, Status
+from hinge.training.report import reporting
+from hinge.training.result import STATUSES, Callback, Histories, History, Options, Outcome, Status
 from hinge.training.signals import Signals
 
 # Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
-    "penalty": (("l2",), "the certificate is of the L2-regularised problem"),
-    "dual": ((True, "auto"), "which side a solver works on is its own affair: choose with solver="),
+    "penalty": (
+        ("l2",),
+        "the certificate is of the L2-regularised problem. For sparse weights go to scikit-learn's "
+        "LinearSVC(penalty='l1', dual=False) or SGDClassifier(penalty='l1'); hinge.certify says how far they are from "
+        "the L2 optimum",
+    ),
+    "dual": (("auto", True, False), "the optimum is the same, and which side a solver works on is its own affair"),
     "multi_class": (("ovr",), "each class is a certified problem of its own"),
 }
 
 
-# Models that are being fitted at the moment, by id.
-_FITTING: set[int] = set()
-_LOCK = threading.Lock()
-
-
-@contextmanager
-def _alone(model: LinearSVC) -> Iterator[None]:
-    """Refuse a second thread that fits the same model: what both write would be a mixture."""
-    with _LOCK:
-        if id(model) in _FITTING:
-            raise RuntimeError("This LinearSVC is being fitted in another thread: give each thread a model of its own.")
-        _FITTING.add(id(model))
-    try:
-        yield
-    finally:
-        with _LOCK:
-            _FITTING.discard(id(model))
-
-
-class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier with a proof of its quality.
 
     Minimises ``1/2 |w|^2 + C sum_i s_i loss(1 - t_i (w.x_i + b))`` for each class against the rest and stops when the
@@ -67,8 +55,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     penalty : {"l2"}, default="l2"
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ``max(0, s)``, the classic SVM, or its square, the default of scikit-learn's LinearSVC.
-    dual : {"auto", True}, default="auto"
-        For compatibility; see `solver`.
+    dual : {"auto", True, False}, default="auto"
+        For compatibility: the optimum is the same, and `solver` says how it is found.
     tol : float, default=1e-3
         Relative duality gap to reach.
     C : float, default=1.0
@@ -79,10 +67,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factor of C per class; "balanced" is inversely proportional to the classes' total sample weight.
+        Factor of C per class; "balanced" is inversely proportional to the classes' total sample weight. Each row keeps
+        the weight of its own class, also where it is one of the rest. Rows of a class of weight 0 count as absent.
     verbose : int, default=0
-        1 prints a line per evaluation.
-    random_state : int, RandomState or None, default=0
+        1 shows the progress: one line that changes on a terminal, a line per evaluation elsewhere. 2 prints a table.
+    random_state : int, RandomState, Generator or None, default=0
         Same seed, same bits, whatever `n_jobs` is.
     max_iter : int, default=1000
         Largest number of passes over the rows, per class.
@@ -104,6 +93,10 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int or None, default=None
         Threads over the classes, which share X, and within evaluations, predictions and the solvers newton, ocas and
         cutting-plane. They change no bit.
+    callback : callable or None, default=None
+        Called with a :class:`hinge.Progress` after every call of the solver; ``progress.label`` is the class that is
+        trained, if there are several. Stops the training of this class by returning True. With `n_jobs` it is called
+        from several threads.
 
     Attributes
     ----------
@@ -112,14 +105,17 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_ : ndarray of shape (1 or n_classes,)
     treatment_ : Intercept
         How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
-    certificate_ : Certificate, or a tuple of them in the order of `classes_`
+    certificate_ : Certificate, or Certificates
+        For more than two classes a tuple in the order of `classes_`, with ``worst`` and ``relative_gap``; by class as
+        ``certificate_["setosa"]`` or ``certificate_.of(7)``.
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
     status_ : str
         "converged", or the worst over the classes of "stalled", "max_iter", "time_limit", "callback", "interrupted".
     n_iter_ : int
         Largest number of passes.
-    history_ : tuple of Record, or a tuple of those in the order of `classes_`
+    history_ : History, or Histories
+        A tuple of :class:`hinge.Record`; for more than two classes a tuple of those, as in `certificate_`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -138,7 +134,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from hinge import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LinearSVC(C=1.0).fit(X, y)
-    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-3
+    >>> model.certificate_.relative_gap < 1e-3
     True
     """
 
@@ -150,12 +146,13 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [None, dict, str],
         "verbose": ["verbose"],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [None, Interval(Real, 0, None, closed="right")],
         "store_dual": ["boolean"],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
+        "callback": [None, callable],
     }
 
     classes_: npt.NDArray[Any]
@@ -163,8 +160,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_: Floats
     treatment_: Intercept
     dual_coef_: Floats
-    certificate_: Certificate | tuple[Certificate, ...]
-    history_: tuple[Record, ...] | tuple[tuple[Record, ...], ...]
+    certificate_: Certificate | Certificates
+    history_: History | Histories
     status_: Status
     n_iter_: int
 
@@ -190,6 +187,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         store_dual: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        callback: Callback | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -210,6 +208,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.store_dual = store_dual
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``solver__name`` replaces one option of the solver's configuration."""
@@ -228,7 +227,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
-        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt raised.
+        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt is
+        raised, so that a search or a script ends. (:func:`hinge.solve` returns its solution, which would be lost.)
 
         Parameters
         ----------
@@ -242,17 +242,17 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        with _alone(self):
+        with alone(self):
             fitted = copy.copy(self)  # a fit that fails leaves the model of the last one
             X, y, weight = fitted._checked(X, y, sample_weight)
-            with held_still(X):
-                rows = as_rows(X)
+            with held_still(X), reporting(self.verbose) as report:
+                rows = as_rows(X, fitted._names())
                 C = fitted._chosen_C(X, rows, y, weight)
                 if C is None:
                     self.__dict__ = fitted.__dict__
                     return self
                 problems = fitted._problems(rows, y, weight, C)
-                options = fitted._options()
+                options = replace(fitted._options(), report=report)
                 with Signals() as signals:
                     outcomes = fitted._train(problems, options, signals)
                     fitted._store(problems, outcomes)
@@ -270,8 +270,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name, (allowed, reason) in _ONLY.items():
             value = getattr(self, name)
             if not any(value is choice or value == choice for choice in allowed):
-                raise ValueError(f"{name}={value!r} is not supported, only {allowed[0]!r}: {reason}.")
+                raise ValueError(f"{name}={checks.shown(value)} is not supported, only {allowed[0]!r}: {reason}.")
         checks.sparse_structure(X)
+        checks.unmasked("y", y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False)
         check_classification_targets(y)
         return X, y, checks.weights(sample_weight, X)
@@ -282,6 +283,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, C: float) -> list[Problem]:
         """One problem for two classes, or one for each class against the rest: they share rows and costs."""
+        weight = without_absent(self.class_weight, y, weight)
         self.classes_ = distinct(y[weight > 0])
         if self.classes_.size < 2:
             raise ValueError(
@@ -303,7 +305,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=checks.whole("max_iter", self.max_iter),
             order=as_order(self.order),
             key=(checks.seed(self.random_state),),
-            verbose=int(self.verbose),
+            callback=self.callback,
             keep_state=bool(self.warm_start),
         )
 
@@ -317,7 +319,7 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             replace(options, token=signals.token),
             n_jobs=checks.threads(self.n_jobs),
             states=self._states_of_last_fit(problems),
-            titles=None if len(problems) == 1 else [f"[{label}]" for label in self.classes_],
+            labels=None if len(problems) == 1 else self.classes_.tolist(),
         )
 
     def decision_function(self, X: Any) -> Floats:
@@ -337,8 +339,8 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
         )
         with held_still(X):
-            weights, constants = np.ascontiguousarray(coef.T), np.ascontiguousarray(intercept)  # no copies: see _store
-            scores = as_rows(X).decision(weights, constants, checks.threads(self.n_jobs))
+            weights, constants = np.ascontiguousarray(_dense(coef).T), np.ascontiguousarray(intercept)  # see _store
+            scores = as_rows(X, self._names()).decision(weights, constants, checks.threads(self.n_jobs))
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
@@ -348,12 +350,44 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         C, class_weight, loss = self._settings
         cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
-        duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
+        duals = getattr(self, "dual_coef_", [None] * len(self.intercept_))
         targets = one_vs_rest(self.classes_, y)
-        return [
-            Claim(coef, float(b), a, target, cost, loss, self.treatment_)
-            for coef, b, a, target in zip(self.coef_, self.intercept_, duals, targets, strict=True)
-        ]
+        labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        models = zip(labels, _dense(self.coef_), self.intercept_, duals, targets, strict=True)
+        return [Claim(label, w, float(b), a, target, cost, loss, self.treatment_) for label, w, b, a, target in models]
+
+    def as_linear(self) -> LinearModel:
+        """What :func:`hinge.certify` certifies."""
+        check_is_fitted(self)
+        C, class_weight, loss = self._settings
+        return LinearModel(
+            self.classes_,
+            np.ascontiguousarray(_dense(self.coef_)),
+            self.intercept_,
+            loss=loss.name,
+            treatment=self.treatment_,
+            C=C,
+            class_weight=class_weight,
+        )
+
+    def densify(self) -> Self:
+        """Make `coef_` a dense array again, as it is after `fit`."""
+        check_is_fitted(self)
+        self.coef_ = np.asfortranarray(_dense(self.coef_))
+        return self
+
+    def sparsify(self) -> Self:
+        """Make `coef_` a CSR matrix: smaller in a pickle where most weights are zero, and slower to predict with.
+
+        Weights of an L2-regularised SVM are zero only for features that no row has, or no row that counts.
+        """
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def _names(self) -> Any:
+        """Those of the columns, if X had any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _states_of_last_fit(self, problems: list[Problem]) -> list[State | None]:
         nothing: list[State | None] = [None] * len(problems)
@@ -375,10 +409,11 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # The weights of a feature side by side, as predictions read them.
         self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
         self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
-        certificates = tuple(outcome.certificate for outcome in outcomes)
-        histories = tuple(outcome.history for outcome in outcomes)
-        self.certificate_ = certificates[0] if len(outcomes) == 1 else certificates
-        self.history_ = histories[0] if len(outcomes) == 1 else histories
+        certificates = [outcome.certificate for outcome in outcomes]
+        histories = [History(outcome.history) for outcome in outcomes]
+        single = len(outcomes) == 1
+        self.certificate_ = certificates[0] if single else Certificates(certificates, self.classes_)
+        self.history_ = histories[0] if single else Histories(histories, self.classes_)
         self.status_ = max((outcome.status for outcome in outcomes), key=STATUSES.index)
         self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
         if self.store_dual:
@@ -395,3 +430,9 @@ class LinearSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _dense(coef: Any) -> Floats:
+    """Weights that may have been sparsified."""
+    array: Floats = coef.toarray() if sp.issparse(coef) else coef
+    return array

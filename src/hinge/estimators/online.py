@@ -16,14 +16,16 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
-from hinge.certificate import Certificate
-from hinge.estimators.stream import Chunk, Settings, Stream, class_numbers, scaled, unit_factors
-from hinge.problem import Floats, Intercept, Problem, as_loss, as_rows, held_still
-from hinge.problem.labels import class_factors, one_vs_rest, predicted
+from hinge.certificate import Certificate, Certificates
+from hinge.estimators.documented import Documented
+from hinge.estimators.stream import Chunk, Settings, Stream
+from hinge.problem import Floats, Intercept, as_rows, held_still
+from hinge.problem.labels import predicted
 from hinge.training.certify import certify
+from hinge.training.foreign import LinearModel
 
 
-class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier that learns from a stream, in one pass, with memory for the model only.
 
     Minimises ``alpha/2 |w|^2 + mean of s_i max(0, 1 - y_i (w.x_i + b))`` for each class against the rest, by steps of
@@ -61,7 +63,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Passes of :meth:`fit` over its rows. With one pass, `fit` is :meth:`partial_fit` on a new model.
     shuffle : bool, default=False
         Whether `fit` visits its rows in a new random order in every pass. Rows sorted by class want it.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         For `shuffle`.
 
     Attributes
@@ -115,10 +117,12 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_features": [None, Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
     }
     # The list of classes is no metadata to be routed.
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"classes": True}
+
+    _page: ClassVar[str] = "online.md"
 
     classes_: npt.NDArray[Any]
     n_iter_: int
@@ -212,7 +216,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = self._validated(X)
         with held_still(X):
-            scores = self._stream.scores(as_rows(X))
+            scores = self._stream.scores(as_rows(X, self._names()))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -222,16 +226,16 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, C: float | None = None, max_iter: int = 100
-    ) -> Certificate | tuple[Certificate, ...]:
+    ) -> Certificate | Certificates:
         """How far the present model is from the best one for these rows, provably.
 
         The problem is the one that the steps minimise, on these rows: ``1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i +
         b))`` with ``C_i = s_i / (alpha m)`` for m rows of positive weight s_i (class weight included), the objective
         above divided by alpha. With `unit_norm` the rows are scaled to unit norm first, in a copy.
 
-        The model's objective is the upper bound. The lower one takes passes of dual coordinate ascent over the rows,
-        until its own error is at most a tenth of the gap: then the model's true distance from the optimum is at least
-        90 % of ``gap``.
+        This is :func:`hinge.certify`: the model's objective is the upper bound. The lower one takes passes of training
+        over the rows, until its own error is at most a tenth of the gap: then the model's true distance from the
+        optimum is at least 90 % of ``gap``.
 
         Parameters
         ----------
@@ -245,28 +249,26 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        Certificate, or a tuple of them in the order of ``classes_``
+        Certificate, or Certificates in the order of ``classes_``
         """
         check_is_fitted(self)
         X, y = self._validated(X, y)
-        with held_still(X):
-            rows = as_rows(X)
-            weight = checks.weights(sample_weight, X)
-            class_numbers(self.classes_, y, np.flatnonzero(weight > 0))
-            settings = self._stream.settings
-            C = 1.0 / (settings.alpha * float(np.count_nonzero(weight))) if C is None else checks.positive("C", C)
-            max_iter = checks.whole("max_iter", max_iter)
-            if settings.unit_norm:
-                rows = as_rows(scaled(X, unit_factors(rows)))
-            cost = checks.costs(C, weight, class_factors(settings.class_weight, self.classes_, y, weight))
-            targets = one_vs_rest(self.classes_, y)
-            problem = Problem.make(rows, targets[0], cost, loss=as_loss("hinge"), intercept=settings.intercept)
-            free = settings.intercept.kind == "free"
-            certificates = tuple(
-                certify(problem.with_target(target), w, b if free else None, max_iter=max_iter)
-                for target, (w, b) in zip(targets, self._stream.model().models, strict=True)
-            )
-        return certificates[0] if len(certificates) == 1 else certificates
+        return certify(self, X, y, sample_weight, C=C, max_iter=max_iter)
+
+    def as_linear(self) -> LinearModel:
+        """What :func:`hinge.certify` certifies."""
+        check_is_fitted(self)
+        settings, model = self._stream.settings, self._stream.model()
+        return LinearModel(
+            self.classes_,
+            model.coef,
+            model.intercept,
+            loss="hinge",
+            treatment=settings.intercept,
+            alpha=settings.alpha,
+            class_weight=settings.class_weight,
+            unit_norm=settings.unit_norm,
+        )
 
     @property
     def coef_(self) -> Floats:
@@ -296,9 +298,14 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
         checks.sparse_structure(X)
+        checks.unmasked("y", y)
         return validate_data(
             self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=reset
         )
+
+    def _names(self) -> Any:
+        """Those of the columns, if the first rows had any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _turn(self) -> threading.Lock:
         """Threads that feed one model take turns."""
@@ -332,7 +339,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: npt.NDArray[Any], sample_weight: Any, classes: Any, first: bool, settings: Settings
     ) -> Chunk:
         """Check the rows; begin a stream if these are the first."""
-        rows = as_rows(X)
+        rows = as_rows(X, self._names())
         whole = first and classes is None
         if whole:  # later labels are compared with the classes; a few rows of many classes are no regression
             check_classification_targets(y)

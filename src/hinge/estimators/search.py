@@ -17,7 +17,7 @@ from hinge import _core, checks
 from hinge.certificate import Certificate
 from hinge.estimators.linear import LinearSVC
 from hinge.problem import Floats, Integers, Order, Problem
-from hinge.problem.labels import class_factors, distinct, predicted
+from hinge.problem.labels import class_factors, distinct, predicted, without_absent
 from hinge.solvers import Composite, Solver, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.many import in_threads
@@ -82,7 +82,7 @@ class LinearSVCCV(LinearSVC):
         **{
             name: constraint
             for name, constraint in LinearSVC._parameter_constraints.items()
-            if name not in ("C", "time_limit", "warm_start")
+            if name not in ("C", "time_limit", "warm_start", "callback")
         },
         "Cs": [Integral, "array-like"],
         "cv": ["cv_object"],
@@ -90,9 +90,12 @@ class LinearSVCCV(LinearSVC):
         "refit": ["boolean"],
     }
 
+    _page: ClassVar[str] = "choosing_c.md"
+
     # What LinearSVC has and a search has not.
     time_limit: ClassVar[None] = None  # type: ignore[misc]
     warm_start: ClassVar[bool] = False  # type: ignore[misc]
+    callback: ClassVar[None] = None  # type: ignore[misc]
 
     C_: float
     Cs_: Floats
@@ -176,7 +179,7 @@ class LinearSVCCV(LinearSVC):
         warn_unless_converged(ended, folds[0].problems[0], as_solver(self.solver), options, stacklevel=5)
         if self.refit:
             return self.C_
-        self.classes_ = distinct(y[weight > 0])
+        self.classes_ = distinct(y[without_absent(self.class_weight, y, weight) > 0])
         return None
 
     def _splits(self, X: Any, y: npt.NDArray[Any]) -> list[tuple[Integers, Integers]]:
@@ -226,6 +229,7 @@ class _Fold:
         train, test = split
         own, labels, weights = copy.copy(model), y[train], weight[train]
         problems = own._problems(rows.part(train), labels, weights, Cs[-1])
+        weights = without_absent(own.class_weight, labels, weights)
         factors = class_factors(own.class_weight, own.classes_, labels, weights)
         costs = [checks.costs(C, weights, factors) for C in Cs]
         return cls(own.classes_, problems, costs, test, rows.part(test), y[test], weight[test])

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hinge import _core
 from hinge.problem import Floats, Integers, Intercept
 from hinge.problem.labels import class_factors
+from hinge.problem.rows import unit_factors
 from hinge.training.signals import Signals, in_main_thread
 
 # The first steps have the length s_i |x_i| / alpha: beyond this, squares could overflow.
@@ -150,18 +150,3 @@ def class_numbers(classes: npt.NDArray[Any], y: npt.NDArray[Any], kept: Integers
             f"{classes.tolist()}. Name all classes in the first call of partial_fit."
         )
     return codes
-
-
-def unit_factors(rows: _core.Rows) -> Floats:
-    """1 / |x_i|, and 0 for rows of zeros."""
-    norms = np.sqrt(rows.squared_norms)
-    return np.divide(1.0, norms, out=np.zeros(norms.size), where=norms > 0)
-
-
-def scaled(X: Any, factors: Floats) -> Any:
-    """A copy of X with row i times factors[i], in float64."""
-    if not sp.issparse(X):
-        return X * factors[:, np.newaxis]
-    copied = X.astype(np.float64)
-    copied.data *= np.repeat(factors, np.diff(X.indptr))
-    return copied
