@@ -293,7 +293,7 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         loss = as_loss(self.loss)
         kind = as_solver(self.solver).traits.treatment(self.intercept)
         self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
-        self._settings = (C, self.class_weight, loss)  # for verify, whatever is set later
+        self._settings = (C, self.class_weight, loss.name)  # for verify, whatever is set later
         cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
         first, *others = one_vs_rest(self.classes_, y)
         problem = Problem.make(rows, first, cost, loss=loss, intercept=self.treatment_)
@@ -348,13 +348,17 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         check_is_fitted(self)
         y = np.asarray(y)
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        C, class_weight, loss = self._settings
+        C, class_weight, name = self._settings
+        loss = as_loss(name)
         cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
         duals = getattr(self, "dual_coef_", [None] * len(self.intercept_))
         targets = one_vs_rest(self.classes_, y)
         labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
         models = zip(labels, _dense(self.coef_), self.intercept_, duals, targets, strict=True)
-        return [Claim(label, w, float(b), a, target, cost, loss, self.treatment_) for label, w, b, a, target in models]
+        return [
+            Claim(label, w, float(b), a, target, cost, loss, self.treatment_)
+            for label, w, b, a, target in models
+        ]
 
     def as_linear(self) -> LinearModel:
         """What :func:`hinge.certify` certifies."""
@@ -364,7 +368,7 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.classes_,
             np.ascontiguousarray(_dense(self.coef_)),
             self.intercept_,
-            loss=loss.name,
+            loss=loss,
             treatment=self.treatment_,
             C=C,
             class_weight=class_weight,

@@ -60,6 +60,11 @@ class Settings:
         """The constant feature of the stream: adaptive steps treat b as the weight of one."""
         return self.intercept.rho if self.alpha is not None else float(self.intercept.kind != "none")
 
+    @property
+    def kind(self) -> type[_core.AdaptiveStream] | type[_core.OnlineStream]:
+        """What a stream of these settings is."""
+        return _core.AdaptiveStream if self.alpha is None else _core.OnlineStream
+
     def native(self, n_models: int, n_features: int) -> _core.AdaptiveStream | _core.OnlineStream:
         """A new stream."""
         if self.alpha is None:
@@ -161,7 +166,14 @@ class Stream:
         return unit_factors(rows)[:, np.newaxis] * products + model.intercept
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": None}  # it follows from the rest
+        """Plain numbers and arrays, which skops can store as well as pickle; the model follows from them."""
+        return {"settings": self.settings, "native": self.native.__getstate__()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.settings = state["settings"]
+        self.native = self.settings.kind.__new__(self.settings.kind)
+        self.native.__setstate__(state["native"])
+        self._model = None
 
 
 class Model:
