@@ -21,8 +21,10 @@ help:  ## Show this list
 setup: $(VENV)/.test $(VENV)/.lint  ## Make .venv, build hinge in it, install all tools
 venv: setup
 
-demo: $(VENV)/.built  ## Train on real data, print the training table and the certificate
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.built  ## Watch the gap close beside scikit-learn's LinearSVC; a table and a picture
+	@$(PIP_INSTALL) matplotlib
+	@mkdir -p build
+	@$(BIN)/python examples/demo.py build/demo.png
 
 test: test-native test-python  ## Run the whole test suite
 
@@ -129,14 +131,17 @@ requirements = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("py
 
 $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hinge needs Python 3.11 or later: make PYTHON=python3.12")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) cmake ninja $(call requirements,["build-system"]["requires"])
+	@echo "1/3  an environment in $(VENV), with CMake and Ninja"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) cmake ninja $(call requirements,["build-system"]["requires"])
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools CMakeLists.txt $(CPP)
-	$(PIP_INSTALL) --no-build-isolation --editable .
+	@echo "2/3  hinge, compiled from source: some minutes the first time, seconds after a change"
+	@$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.lab: $(VENV)/.%: $(VENV)/.built
-	$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
+	@echo "3/3  the tools for: $*"
+	@$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
 	@touch $@

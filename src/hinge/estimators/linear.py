@@ -355,10 +355,7 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         targets = one_vs_rest(self.classes_, y)
         labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
         models = zip(labels, _dense(self.coef_), self.intercept_, duals, targets, strict=True)
-        return [
-            Claim(label, w, float(b), a, target, cost, loss, self.treatment_)
-            for label, w, b, a, target in models
-        ]
+        return [Claim(label, w, float(b), a, target, cost, loss, self.treatment_) for label, w, b, a, target in models]
 
     def as_linear(self) -> LinearModel:
         """What :func:`hinge.certify` certifies."""
