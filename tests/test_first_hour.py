@@ -202,6 +202,12 @@ def test_elsewhere_the_progress_is_plain_lines(capsys: pytest.CaptureFixture[str
         solve(*make(30), verbose=-1)
 
 
+def test_a_search_tells_the_fold(capsys: pytest.CaptureFixture[str]) -> None:
+    hinge.LinearSVCCV([0.1, 1.0], cv=2, verbose=1).fit(IRIS, NAMES)
+    out = capsys.readouterr().out
+    assert "fold 1/2, class 3/3 (virginica)" in out and "\nclass 1/3 (setosa)" in out
+
+
 # Arguments
 
 

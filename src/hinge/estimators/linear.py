@@ -247,12 +247,12 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             X, y, weight = fitted._checked(X, y, sample_weight)
             with held_still(X), reporting(self.verbose) as report:
                 rows = as_rows(X, fitted._names())
-                C = fitted._chosen_C(X, rows, y, weight)
+                options = replace(fitted._options(), report=report)
+                C = fitted._chosen_C(X, rows, y, weight, options)
                 if C is None:
                     self.__dict__ = fitted.__dict__
                     return self
                 problems = fitted._problems(rows, y, weight, C)
-                options = replace(fitted._options(), report=report)
                 with Signals() as signals:
                     outcomes = fitted._train(problems, options, signals)
                     fitted._store(problems, outcomes)
@@ -277,7 +277,9 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         check_classification_targets(y)
         return X, y, checks.weights(sample_weight, X)
 
-    def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
+    def _chosen_C(
+        self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, options: Options
+    ) -> float | None:
         """The C to train at; None: no model is wanted."""
         return checks.positive("C", self.C)
 

@@ -155,14 +155,21 @@ class LinearSVCCV(LinearSVC):
 
         return float(get_scorer(self.scoring)(self, X, y, **weights))
 
-    def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
+    def _chosen_C(
+        self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, options: Options
+    ) -> float | None:
         """Search: sets `Cs_`, `scores_` and `C_`. Ctrl-C ends the fit with nothing stored."""
-        Cs, options = checks.costs_to_try(self.Cs), self._options()
+        Cs = checks.costs_to_try(self.Cs)
         folds = [_Fold.make(self, rows, y, weight, split, Cs) for split in self._splits(X, y)]
         with Signals() as signals:
             told = replace(options, token=signals.token, keep_state=True)
             jobs = [
-                partial(fold.path, k, as_solver(self.solver), replace(told, key=(*told.key, number, k)))
+                partial(
+                    fold.path,
+                    k,
+                    as_solver(self.solver),
+                    replace(told, key=(*told.key, number, k), title=fold.title(number, len(folds), k)),
+                )
                 for number, fold in enumerate(folds)
                 for k in range(len(fold.problems))
             ]
@@ -233,6 +240,11 @@ class _Fold:
         factors = class_factors(own.class_weight, own.classes_, labels, weights)
         costs = [checks.costs(C, weights, factors) for C in Cs]
         return cls(own.classes_, problems, costs, test, rows.part(test), y[test], weight[test])
+
+    def title(self, number: int, n_folds: int, k: int) -> str:
+        """What a report calls class k of this fold."""
+        of_class = f", class {k + 1}/{len(self.problems)} ({self.classes[k]})" if len(self.problems) > 1 else ""
+        return f"fold {number + 1}/{n_folds}{of_class}"
 
     def path(self, k: int, solver: Solver | Composite, options: Options) -> list[_Step]:
         """Class k at every C. Of each model only what it says about the test rows is kept."""
