@@ -16,6 +16,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as Liblinear
@@ -68,6 +69,9 @@ ax.axhline(1e-3, color="grey", linewidth=0.8, linestyle=":")
 ax.text(theirs[-1][0], 1.15e-3, "0.1 %", ha="right", va="bottom", color="grey", fontsize=9)
 ax.set_xscale("log")
 ax.set_yscale("log")
+ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+ax.xaxis.set_major_formatter("{x:g}")
+ax.xaxis.set_minor_formatter(NullFormatter())
 ax.set_xlabel("CPU seconds")
 ax.set_ylabel("distance from the optimum, relative")
 ax.set_title(f"How far from the best model? {X.shape[0]:,} rows, {X.shape[1]} features, C = 1", fontsize=11)
