@@ -27,25 +27,26 @@ PICTURE = Path(sys.argv[1] if len(sys.argv) > 1 else "demo.png")
 ROWS = int(sys.argv[2]) if len(sys.argv) > 2 else 50_000
 # The same problem for both: hinge loss, an intercept that is penalised as liblinear does it.
 PROBLEM = {"C": 1.0, "loss": "hinge"}
-TOLERANCES = [10.0**-k for k in range(1, 8)]
 ITERATIONS = (1, 3, 10, 30, 100)
 
 X, y = make_classification(ROWS, 100, n_informative=20, n_redundant=30, flip_y=0.05, random_state=0)
 X = StandardScaler().fit_transform(X)
 print(f"{X.shape[0]:,} rows, {X.shape[1]} features, standardised. Hinge loss, C = 1.\n")
 
-print("hinge: the gap closes. Each line goes on from the one before, and is proven: dual <= optimum <= primal")
-print(f"{'tol':>10} {'seconds':>9} {'dual':>16} {'primal':>16} {'relative gap':>13}")
-model = hinge.LinearSVC(**PROBLEM, intercept="penalized", warm_start=True)
-ours, spent = [], 0.0
-for tol in TOLERANCES:
-    began = time.process_time()
-    model.set_params(tol=tol).fit(X, y)
-    spent += time.process_time() - began
-    proof = model.certificate_
-    if not ours or proof.relative_gap < ours[-1][1]:
-        ours.append((spent, proof.relative_gap))
-        print(f"{tol:10.0e} {spent:9.2f} {proof.dual:16.8g} {proof.primal:16.8g} {proof.relative_gap:13.2e}")
+print("hinge: the gap closes. Each line is one pass more, and proven: dual <= optimum <= primal")
+print(f"{'passes':>10} {'seconds':>9} {'dual':>16} {'primal':>16} {'relative gap':>13}")
+model = hinge.LinearSVC(**PROBLEM, intercept="penalized", tol=1e-6, max_iter=1, warm_start=True)
+ours, spent, passes, lower = [], 0.0, 0, 0.0
+while not ours or model.status_ != "converged":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one pass alone does not converge
+        began = time.process_time()
+        model.fit(X, y)  # goes on from where it was
+        spent += time.process_time() - began
+    passes, lower = passes + model.n_iter_, max(lower, model.certificate_.dual)  # every bound so far holds
+    proof = hinge.Certificate(model.certificate_.primal, lower)
+    ours.append((spent, proof.relative_gap))
+    print(f"{passes:10d} {spent:9.2f} {proof.dual:16.8g} {proof.primal:16.8g} {proof.relative_gap:13.2e}")
 print(f"{model.certificate_}\n")
 
 print("scikit-learn's LinearSVC, stopped after some iterations; its objective computed by us")
@@ -73,7 +74,7 @@ ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 ax.xaxis.set_major_formatter("{x:g}")
 ax.xaxis.set_minor_formatter(NullFormatter())
 ax.set_xlabel("CPU seconds")
-ax.set_ylabel("distance from the optimum, relative")
+ax.set_ylabel("distance from the optimum, relative\n(hinge: at most)")
 ax.set_title(f"How far from the best model? {X.shape[0]:,} rows, {X.shape[1]} features, C = 1", fontsize=11)
 ax.legend(frameon=False)
 figure.savefig(PICTURE, dpi=130)
