@@ -16,6 +16,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import argparse
 import json
+import shlex
 import statistics
 import sys
 from collections.abc import Callable
@@ -152,17 +153,51 @@ def main() -> None:
         if values
     ]
     given.output.write_text(
-        "# Time to a true relative accuracy\n\n`python benchmarks/accuracy.py"
-        + f" --limit {given.limit:g} --repeats {given.repeats}`: CPU seconds, one thread, no intercept. hinge is the default "
-        "call with tol = accuracy; the others are tuned to just reach it.\n\n"
+        f"# Time to a true relative accuracy\n\n`{shlex.join(['python', 'benchmarks/accuracy.py', *sys.argv[1:]])}`: CPU seconds, "
+        "one thread, no intercept. hinge is the default call with tol = accuracy; the others are tuned to just reach it.\n\n"
         + "\n".join(lines)
         + f"\n\nTime / hinge's, geometric means, {given.limit:g} s where a program does not arrive:\n\n"
         + "\n".join(means)
-        + "\n",
+        + f"\n\n![Seconds against C]({given.output.with_suffix('.png').name})\n",
         encoding="utf-8",
     )
     given.output.with_suffix(".json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    draw(figures, ("hinge", *peers), given.limit, given.output.with_suffix(".png"))
     print("\n".join(means))
+
+
+def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], limit: float, path: Path) -> None:
+    """Seconds against C, a panel for each data set and accuracy; a cross at the limit for a program that does not arrive."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(figure["data"] for figure in figures))
+    shape = (len(ACCURACIES), len(names))
+    figure, panels = plt.subplots(*shape, figsize=(2.6 * shape[1], 6.6), sharex=True, sharey="col", squeeze=False)
+    for (row, column), axes in np.ndenumerate(panels):
+        cells = [cell for cell in figures if (cell["data"], cell["accuracy"]) == (names[column], ACCURACIES[row])]
+        for k, program in enumerate(programs):
+            style = (
+                {"color": "black", "linewidth": 2.2} if program == "hinge" else {"color": f"C{k - 1}", "linewidth": 1.1}
+            )
+            reached = [(cell["C"], cell[program]) for cell in cells if cell[program] is not None]
+            missed = [cell["C"] for cell in cells if cell[program] is None]
+            axes.plot(*np.array(reached).reshape(-1, 2).T, "o-", markersize=3, label=program, **style)
+            axes.plot(missed, [limit * 1.15**k for _ in missed], "x", markersize=5, color=style["color"])
+        axes.set(xscale="log", yscale="log")
+        axes.grid(alpha=0.3)
+        if row == 0:
+            axes.set_title(names[column], fontsize=9)
+        if column == 0:
+            axes.set_ylabel(f"seconds to {ACCURACIES[row]:g}", fontsize=9)
+        if row == len(ACCURACIES) - 1:
+            axes.set_xlabel("C")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(programs)), fontsize=9)
+    figure.set_layout_engine("constrained")
+    figure.savefig(path, dpi=120)
 
 
 def others_of(others: dict[str, dict[float, float]], accuracy: float) -> dict[str, float | None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hinge import DCD, MPU, OCAS, SGDQN, Norma, Online, Pegasos, SvmSGD, Zhang
+from hinge import DCD, MPU, OCAS, SGDQN, Asset, AssetStar, Norma, Online, Pegasos, SvmSGD, Zhang
 from hinge.problem import LOSSES
 from hinge.solvers import SOLVERS as REGISTRY
 
@@ -22,6 +22,8 @@ SOLVERS: dict[str, Any] = {**REGISTRY, "norma": Norma(horizon=_HORIZON)}
 #: And options that take another way through the code.
 VARIANTS: dict[str, Any] = {
     **SOLVERS,
+    "asset of the last steps": Asset(average_last=10, B=2.0, sampling="epoch"),
+    "asset-star of the last steps": AssetStar(average_last=1),
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
     "mpu with delta": MPU(delta=0.1),

@@ -12,6 +12,8 @@ from hinge import (
     MPU,
     OCAS,
     SGDQN,
+    Asset,
+    AssetStar,
     BestOf,
     Blocks,
     CuttingPlane,
@@ -60,7 +62,7 @@ def test_time_limit_beyond_reach_is_no_limit(train, seconds) -> None:
 
 @pytest.mark.parametrize("train", BOTH)
 def test_unknown_solver_is_refused_with_the_names(train) -> None:
-    with refused("'sgd'", "auto", *sorted(SOLVERS)):
+    with refused("'sgd'", *sorted(["auto", *SOLVERS])):
         train(X, y, solver="sgd")
 
 
@@ -103,6 +105,12 @@ def test_unknown_order_is_refused_with_advice(train, order) -> None:
         lambda: Zhang(eta=np.inf),
         lambda: Zhang(eta=np.nan),
         lambda: Zhang(eta="0.1"),
+        lambda: Asset(B=0.0),
+        lambda: Asset(B=np.inf),
+        lambda: Asset(sample_size=0),
+        lambda: Asset(average_last=0),
+        lambda: AssetStar(average_last=2.0),
+        lambda: AssetStar(sampling="all"),
         lambda: SvmSGD(sample_size=0),
         lambda: SvmSGD(sample_size=10.0),
         lambda: SvmSGD(output="random"),

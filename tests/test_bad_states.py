@@ -195,6 +195,8 @@ def test_garbage_numbers_in_a_state_never_make_a_false_certificate(solver) -> No
         ("sgd-qn", {"r": np.full(6, 101.0)}),
         ("sgd-qn", {"r": np.full(6, np.nan)}),
         ("norma", {"t": -1}),
+        ("asset", {"eta_sum": -1.0}),
+        ("asset-star", {"octave_eta": np.nan}),
         ("zhang", {"t": 2**61}),
     ],
 )

@@ -27,7 +27,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from streams import CANCER, IRIS, IS_BENIGN, SPECIES, WEIGHT, same
 
-from hinge import OnlineSVC
+from hinge import OnlineKernelSVC, OnlineSVC
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -57,6 +57,8 @@ CHECKED = [
     OnlineSVC(alpha=0.1, average=False),
     OnlineSVC(alpha=0.1, batch_size=5),
     OnlineSVC(alpha=0.1, max_iter=20, shuffle=True),
+    OnlineKernelSVC(n_components=200, gamma=1.0),
+    OnlineKernelSVC(n_components=200, gamma=0.05, alpha=1e-2, steps="asset-star", fit_intercept=False),
 ]
 
 

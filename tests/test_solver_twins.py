@@ -39,13 +39,14 @@ from hinge.reference import core
 from hinge.reference import problem as twin
 from hinge.reference.primal_iterate import PrimalIterate
 from hinge.reference.rows import Rows
+from hinge.solvers import KERNEL_SOLVERS
 from hinge.solvers import SOLVERS as REGISTRY
 
 # All solvers
 
 
 def test_every_solver_of_the_registry_has_a_twin_with_its_options() -> None:
-    kinds = {type(solver) for solver in REGISTRY.values()}
+    kinds = {type(solver) for solver in [*REGISTRY.values(), *KERNEL_SOLVERS.values()]}
     assert {kind.__name__ for kind in kinds} | {"core"} == set(reference.__all__)
     for kind in kinds:
         slow = getattr(reference, kind.__name__)

@@ -54,7 +54,7 @@ void bind_adaptive(nb::module_& m) {
         new (self) Stream(make_stream(n_models, n_features, rho, average, window));
       },
       nb::arg("n_models"), nb::arg("n_features"), nb::arg("rho"), nb::arg("average"), nb::arg("window"));
-  bind_stream(bound, fields_of, state_of, stream_from);
+  bind_methods(bound, fields_of, state_of, stream_from);
 }
 
 }  // namespace hinge::python

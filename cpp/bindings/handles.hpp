@@ -135,6 +135,7 @@ bool in_main_thread();
 void bind_rows(nb::module_& m);
 void bind_problem(nb::module_& m);
 void bind_evaluate(nb::module_& m);
+void bind_features(nb::module_& m);
 void bind_solvers(nb::module_& m);
 
 }  // namespace hinge::python

@@ -9,5 +9,6 @@ NB_MODULE(_core, m) {
   hinge::python::bind_rows(m);
   hinge::python::bind_problem(m);
   hinge::python::bind_evaluate(m);
+  hinge::python::bind_features(m);
   hinge::python::bind_solvers(m);
 }

@@ -262,6 +262,16 @@ void bind_rows(nb::module_& m) {
           "(columns, values) that row i stores, in their order, without the constant feature.");
   cls.def_prop_ro("n_features", &RowsHandle::n_features, "Without the constant feature.");
   cls.def_prop_ro(
+      "longest",
+      [](const RowsHandle& self) {
+        return self.visit([](const auto& rows) {
+          std::int64_t most = 0;
+          for (std::int64_t i = 0; i < rows.size(); ++i) most = std::max(most, rows.stored(i));
+          return most;
+        });
+      },
+      "The largest number of values that a row stores.");
+  cls.def_prop_ro(
       "squared_norms",
       [](const RowsHandle& handle) {
         return owned(std::vector<double>(handle.squared_norms().begin(), handle.squared_norms().end()));

@@ -2,7 +2,9 @@
 
 namespace hinge::python {
 
+void bind_asset(nb::module_& m);
 void bind_gradient(nb::module_& m);
+void bind_kernels(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_svmsgd(nb::module_& m);
 void bind_dcd(nb::module_& m);
@@ -45,7 +47,9 @@ void bind_solvers(nb::module_& m) {
   bind_mpu(m);
   bind_newton(m);
   bind_pegasos(m);
+  bind_asset(m);
   bind_gradient(m);
+  bind_kernels(m);
   bind_online(m);
   bind_adaptive(m);
   bind_svmsgd(m);

@@ -4,15 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hinge.certificate import Certificate, Certificates, verify
-from hinge.estimators import LinearSVC, LinearSVCCV, OnlineSVC
+from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineKernelSVC, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
     DCD,
     MPU,
     OCAS,
     SGDQN,
+    Asset,
+    AssetStar,
     Auto,
     CuttingPlane,
+    KernelPegasos,
+    Lasvm,
     Newton,
     Norma,
     Online,
@@ -65,6 +69,8 @@ __all__ = [
     "MPU",
     "OCAS",
     "SGDQN",
+    "Asset",
+    "AssetStar",
     "Auto",
     "BestOf",
     "Blocks",
@@ -74,11 +80,15 @@ __all__ = [
     "EtaSearch",
     "Histories",
     "History",
+    "KernelPegasos",
+    "KernelSVC",
+    "Lasvm",
     "LinearSVC",
     "LinearSVCCV",
     "Newton",
     "Norma",
     "Online",
+    "OnlineKernelSVC",
     "OnlineSVC",
     "Path",
     "Pegasos",

@@ -74,6 +74,10 @@ class Rows:
         """Without the constant feature."""
 
     @property
+    def longest(self) -> int:
+        """The largest number of values that a row stores."""
+
+    @property
     def squared_norms(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """|[x, rho]|^2 of every row (a copy)."""
 
@@ -159,6 +163,15 @@ def best_intercept(z: Annotated[NDArray[numpy.float64], dict(shape=(None,), orde
 
 def margin_errors(P: float, lambda_: float, q: float, l: int) -> int:
     """Proposition 3: margin errors in l presentations of one row."""
+
+@overload
+def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    scale cos(2 pi (x.f + p)) of every row and frequency, into `out`. A panel has 128 bytes of frequencies for each feature of x.
+    """
 
 class Rng:
     """xoshiro256++ keyed by a list of integers."""
@@ -340,6 +353,98 @@ class Pegasos:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
+class AssetOptions:
+    def __init__(self, sampling: Sampling, average_last: int) -> None: ...
+
+class RootRate:
+    """
+    eta_j = D_X / (D_G sqrt(j)), D_G from sample_size rows; largest_b is B.
+    """
+
+    def __init__(self, sample_size: int, largest_b: float) -> None: ...
+
+class StarRate:
+    """eta_j = 1 / (lambda j)"""
+
+    def __init__(self) -> None: ...
+
+class Asset:
+    """ASSET at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: RootRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class AssetStar:
+    """ASSET* at work: (problem, rate, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: StarRate, arg2: AssetOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class AssetStreamOptions:
+    def __init__(self, largest_b: float, d_g: float, free_intercept: bool) -> None: ...
+
+class AssetStream:
+    """ASSET at work on a stream of rows, one model per class."""
+
+    def __init__(self, n_models: int, n_features: int, lambda_: float, rho: float, options: AssetStreamOptions) -> None: ...
+
+    def present(self, rows: Rows, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> int:
+        """
+        Take the rows of `visit`, in that order, each times its factor; how many were taken. Model k has class k as its
+        positive one, a single model class 1.
+        """
+
+    def progress(self) -> tuple[int, int]:
+        """(rows taken, steps)"""
+
+    def models(self) -> tuple[int, int, list[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]]:
+        """
+        (rows taken, steps, [(w, b) of every model]); the last entry of w is that of the constant feature.
+        """
+
+    def fields(self, k: int) -> dict[str, object]:
+        """Everything that model k consists of."""
+
+    def __getstate__(self) -> tuple[object, ...]: ...
+
+    def __setstate__(self, state: tuple[object, ...], /) -> None: ...
+
 class GradientOptions:
     def __init__(self, sampling: Sampling, projection: bool, output: Output) -> None: ...
 
@@ -381,6 +486,87 @@ class Zhang:
     """Zhang's method at work: (problem, rate, options, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: ConstantRate, arg2: GradientOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class KernelKind(enum.Enum):
+    rbf = 0
+
+    laplacian = 1
+
+    polynomial = 2
+
+    sigmoid = 3
+
+    linear = 4
+
+    cosine = 5
+
+class Kernel:
+    """k(x, z) + constant for two rows."""
+
+    def __init__(self, kind: KernelKind, gamma: float, degree: int, coef0: float, constant: float) -> None: ...
+
+def kernel_sums(rows: Rows, kernel: Kernel, beta: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """sum_h beta_h k(x_h, x_j) for every row j, or None when stopped."""
+
+def kernel_row(rows: Rows, kernel: Kernel, i: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """k(x_i, x_j) for every row j."""
+
+def kernel_diagonal(rows: Rows, kernel: Kernel) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """k(x_i, x_i) for every row i."""
+
+class LasvmOptions:
+    def __init__(self, online_epochs: int, tau: float, working_set: int, cache_bytes: int, tol: float, n_threads: int) -> None: ...
+
+class Lasvm:
+    """LASVM at work: (problem, kernel, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Kernel, arg2: LasvmOptions, arg3: Order, arg4: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class KernelPegasosOptions:
+    def __init__(self, sampling: Sampling, projection: bool, cache_bytes: int) -> None: ...
+
+class KernelPegasos:
+    """Pegasos with a kernel at work: (problem, kernel, options, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Kernel, arg2: KernelPegasosOptions, arg3: Order, arg4: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""

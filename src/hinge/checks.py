@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
@@ -88,6 +90,20 @@ def time_limit(seconds: Any) -> float | None:
     except OverflowError:  # an integer beyond float64
         return math.inf
     raise ValueError(f"time_limit must be positive (seconds) or None, got {shown(seconds)}.")
+
+
+def memory(name: str, value: Any) -> int | None:
+    """Bytes: a number of them, or a text such as "500MB" (10^6) or "2GiB" (2^30); None for no limit."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?)B\s*", value, flags=re.IGNORECASE)
+        with suppress(ValueError):  # of two points
+            if found is not None and float(found[1]) > 0:
+                return int(float(found[1]) * (1024 if found[3] else 1000) ** (" KMGT".index(found[2].upper() or " ")))
+    elif isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) > 0:
+        return int(value)
+    raise ValueError(f"{name} must be a number of bytes or a text such as '500MB' or '2GiB', got {shown(value)}.")
 
 
 def threads(n_jobs: Any) -> int:

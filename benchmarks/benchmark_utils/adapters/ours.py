@@ -10,7 +10,7 @@ from benchmark_utils.problem import Problem
 from hinge.solvers import solver_names
 
 #: Solvers whose dual points are far behind their weights: a tolerance on the gap would say more about those.
-_BY_EPOCHS = ("norma", "online", "pegasos", "sgd-qn", "sgd-r", "svmsgd", "zhang")
+_BY_EPOCHS = ("asset", "asset-star", "norma", "online", "pegasos", "sgd-qn", "sgd-r", "svmsgd", "zhang")
 _EXPECTED = (
     "auto", "dcd", "mpu", "ocas", "cutting-plane", "sgd-m", "sgd-s", "sgd-r",
     "pegasos", "norma", "zhang", "online", "svmsgd", "sgd-qn",

@@ -58,6 +58,7 @@ struct Objective {
 
 /// The steps, wherever the rows come from.
 struct OnlineSteps : PrimalIterate<> {
+  using Options = OnlineOptions;
   OnlineOptions options;
   double b = 0.0;
   double b_sum = 0.0;     // over all iterates
@@ -228,22 +229,21 @@ struct Online : OnlineSteps {
 
 static_assert(Solver<Online>);
 
-/// On a stream: rows come in chunks and are not kept. One model per class against the rest, or one for two classes; every
+/// On a stream: rows come in chunks and are not kept. Steps is who learns from them: OnlineSteps, or another with its methods. One model per class against the rest, or one for two classes; every
 /// row goes to all of them before the next one, so that they have always seen the same rows.
-struct OnlineStream {
+template <class Steps>
+struct StreamOf {
+  using Options = typename Steps::Options;
   double lambda;
   double rho;               // the constant feature of a penalised intercept
   std::int64_t seen = 0;    // rows
   double weight_sum = 0.0;  // of the rows seen
   Loss loss;
-  std::vector<OnlineSteps> models;
+  std::vector<Steps> models;
 
-  OnlineStream(std::int64_t n_models, std::int64_t n_features, double lambda_, double constant, OnlineOptions how,
-               Loss which = Loss::Kind::hinge)
-      : lambda(lambda_),
-        rho(constant),
-        loss(which),
-        models(static_cast<std::size_t>(n_models), OnlineSteps(0, n_features, how)) {}
+  StreamOf(std::int64_t n_models, std::int64_t n_features, double lambda_, double constant, Options how,
+           Loss which = Loss::Kind::hinge)
+      : lambda(lambda_), rho(constant), loss(which), models(static_cast<std::size_t>(n_models), Steps(0, n_features, how)) {}
 
   std::int64_t n_features() const { return static_cast<std::int64_t>(models[0].v.size()) - 1; }
   std::int64_t steps() const { return models[0].t; }
@@ -275,5 +275,7 @@ struct OnlineStream {
     return seen - before;
   }
 };
+
+using OnlineStream = StreamOf<OnlineSteps>;
 
 }  // namespace hinge

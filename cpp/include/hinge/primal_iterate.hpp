@@ -85,9 +85,10 @@ struct PrimalIterate {
   void write_weights(std::span<double> weights) const { write(v, u, weights); }
 
  protected:
-  /// w <- keep * w. A factor of exactly 0 (the first step of size 1/lambda) erases everything: v begins anew.
+  /// w <- keep * w. A factor of exactly 0 (a step of size 1/lambda, the first one for most) erases everything: v begins anew.
   void shrink(double keep) {
     if (keep == 0.0) {
+      if (scale_sum != 0.0) write_out_sum();
       std::fill(v.begin(), v.end(), W{0});
       std::fill(c.begin(), c.end(), 0.0);
       scale = 1.0;
@@ -161,17 +162,20 @@ struct PrimalIterate {
     }
   }
 
+  /// The sum of the iterates so far becomes -u, and no longer rests on v.
+  void write_out_sum() {
+    for (std::size_t j = 0; j < v.size(); ++j) u[j] -= scale_sum * v[j];
+    for (std::size_t i = 0; i < c.size(); ++i) e[i] -= scale_sum * c[i];
+    scale_sum = 0.0;
+  }
+
   /// 1/t times many projections may underflow: fold the scale into v and c long before. The sum of the iterates cancels
   /// as many digits as the scale has lost, so that it is written out much sooner, and begins anew. So does a vector in
   /// single precision, whose range is short.
   void fold_tiny_scale() {
     const bool average = output == Output::average;
     if (scale >= (average ? 1e-6 : sizeof(W) < sizeof(double) ? 1e-15 : 1e-100)) return;
-    if (average) {
-      for (std::size_t j = 0; j < v.size(); ++j) u[j] -= scale_sum * v[j];
-      for (std::size_t i = 0; i < c.size(); ++i) e[i] -= scale_sum * c[i];
-      scale_sum = 0.0;
-    }
+    if (average) write_out_sum();
     for (W& x : v) x = static_cast<W>(x * scale);
     for (double& x : c) x *= scale;
     scale = 1.0;

@@ -15,6 +15,17 @@ struct Varying : std::vector<T> {
   using std::vector<T>::vector;
 };
 
+/// Throws unless these are different rows of 0 .. m-1.
+inline void expect_distinct(const std::vector<std::int64_t>& rows, std::int64_t m) {
+  std::vector<char> seen(static_cast<std::size_t>(m));
+  for (const std::int64_t i : rows) {
+    if (i < 0 || i >= m || seen[static_cast<std::size_t>(i)]) {
+      throw std::invalid_argument("saved state: rows twice, or out of range");
+    }
+    seen[static_cast<std::size_t>(i)] = true;
+  }
+}
+
 /// The rows at work, ascending. A solver that shrinks leaves the others out for a while, on a guess: all come back when those
 /// at work are settled, and whenever the solver has a reason of its own.
 struct ActiveRows : Varying<std::int64_t> {

@@ -63,7 +63,7 @@ class LocalEvaluator:
         if found is None:
             return None
         value, rounding, at = found
-        return Upper(value, rounding, w, at + self.problem.intercept.rho * float(w[-1]))
+        return Upper(value, rounding, w, at + self.problem.shift(w))
 
     def lower(self, multipliers: Floats, poll: _core.Poll) -> Lower | None:
         """D at the multipliers made feasible; None when stopped by the poll."""
@@ -81,7 +81,7 @@ def trivial(problem: Problem) -> tuple[Upper, Lower]:
         balance = (positive - negative) / (positive + negative)
         b = (1.0 if balance >= 0 else -1.0) if problem.loss.bounded else balance
     value = float(positive * problem.loss.value(1.0 - b) + negative * problem.loss.value(1.0 + b))
-    w = np.zeros(problem.n_features + 1)
+    w = np.zeros(problem.n_weights)
     rounding = _ROUNDOFF * value + _TINY
     return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, np.zeros(problem.m), w)
 
@@ -93,15 +93,15 @@ def unread(problem: Problem, w: Floats, b: float) -> Upper:
     """
     b = b if problem.intercept.kind == "free" else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        length = float(_lengths(np.array([np.sum(w * w)]), w.size)[0])
-        slack = _lengths(problem.rows.squared_norms, w.size)
+        length = float(_lengths(np.array([problem.squared_length(w)]), w.size)[0])
+        slack = _lengths(problem.squared_norms, w.size)
         slack *= length
         slack += 1.0 + abs(b)
         loss = problem.loss.value(slack)
         loss *= problem.cost
         value = (0.5 * length**2 + float(loss.sum())) * (1.0 + _ROUNDOFF) + _TINY
     value = value if np.isfinite(value) else float("inf")
-    return Upper(value, value, np.array(w, dtype=np.float64), b + problem.intercept.rho * float(w[-1]))
+    return Upper(value, value, np.array(w, dtype=np.float64), b + problem.shift(w))
 
 
 def _lengths(squared: Floats, n: int) -> Floats:

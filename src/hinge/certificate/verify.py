@@ -112,23 +112,30 @@ def _instead(model: Any) -> str:
     )
 
 
-def _certificate(X: Any, claim: Claim) -> Certificate:
-    coef, b, a, t, intercept = claim.coef, claim.b, claim.multipliers, claim.target, claim.intercept
+def checked_multipliers(claim: Claim) -> Floats:
+    """The multipliers of a claim; refuses those that are missing or outside their box."""
+    a = claim.multipliers
     if a is None:
         raise ValueError(
-            "verify needs the multipliers: fit with store_dual=True. "
+            "The multipliers are missing: fit with store_dual=True. "
             "Or hinge.certify(model, X, y) finds other ones, for any linear model."
         )
     if a.shape != claim.cost.shape:
         raise ValueError(f"The model was fitted on {a.size} rows, but X has {claim.cost.size}.")
-    counts = claim.cost > 0
-    box = np.where(counts, claim.loss.box(claim.cost), 0.0)
+    box = np.where(claim.cost > 0, claim.loss.box(claim.cost), 0.0)
     outside = ~((a >= 0) & (a <= box) & np.isfinite(a))  # NaN too
     if np.any(outside):
         row = int(np.flatnonzero(outside)[0])
         raise ValueError(
             f"Multiplier {row} is {float(a[row])!r}, outside [0, {float(box[row])!r}]: this proves nothing."
         )
+    return a
+
+
+def _certificate(X: Any, claim: Claim) -> Certificate:
+    coef, b, t, intercept = claim.coef, claim.b, claim.target, claim.intercept
+    a = checked_multipliers(claim)
+    counts = claim.cost > 0
     primal = 0.5 * coef @ coef + claim.cost @ claim.loss.value(1.0 - t * (X @ coef + b))
     w = X.T @ (a * t)
     dual = a.sum() - claim.loss.dual_penalty(a[counts], claim.cost[counts]).sum() - 0.5 * w @ w

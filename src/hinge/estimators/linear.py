@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
-from dataclasses import replace
 from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any, ClassVar, Self
@@ -12,24 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hinge import _core, checks
-from hinge.certificate import Certificate, Certificates, Claim
-from hinge.estimators.documented import Documented
-from hinge.estimators.turns import alone
-from hinge.problem import Floats, Intercept, Order, Problem, as_loss, as_order, as_rows, held_still
-from hinge.problem.labels import class_factors, distinct, one_vs_rest, predicted, without_absent
-from hinge.solvers import Composite, Configuration, Solver, State, as_solver
-from hinge.training.advice import warn_unless_converged
+from hinge import checks
+from hinge.estimators.certified import CertifiedSVC
+from hinge.problem import Floats, Order, as_rows, held_still
+from hinge.problem.labels import predicted
+from hinge.solvers import Composite, Solver
 from hinge.training.foreign import LinearModel
-from hinge.training.many import train_all
-from hinge.training.report import reporting
-from hinge.training.result import STATUSES, Callback, Histories, History, Options, Outcome, Status
-from hinge.training.signals import Signals
+from hinge.training.result import Callback
 
 # Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -44,7 +33,7 @@ _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
 }
 
 
-class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearSVC(CertifiedSVC):
     """Linear support vector classifier with a proof of its quality.
 
     Minimises ``1/2 |w|^2 + C sum_i s_i loss(1 - t_i (w.x_i + b))`` for each class against the rest and stops when the
@@ -155,16 +144,6 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         "callback": [None, callable],
     }
 
-    classes_: npt.NDArray[Any]
-    coef_: Floats
-    intercept_: Floats
-    treatment_: Intercept
-    dual_coef_: Floats
-    certificate_: Certificate | Certificates
-    history_: History | Histories
-    status_: Status
-    n_iter_: int
-
     def __init__(
         self,
         penalty: str = "l2",
@@ -210,119 +189,12 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``solver__name`` replaces one option of the solver's configuration."""
-        options = {key.removeprefix("solver__"): params[key] for key in params if key.startswith("solver__")}
-        super().set_params(**{key: value for key, value in params.items() if not key.startswith("solver__")})
-        if options:
-            solver = as_solver(self.solver)
-            if not isinstance(solver, Configuration):
-                raise ValueError(
-                    f"{type(solver).__name__} has no options to set: it is not a hinge.solvers.Configuration."
-                )
-            self.solver = solver.replace(**options)  # type: ignore[assignment]
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on X and y.
-
-        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt is
-        raised, so that a search or a script ends. (:func:`hinge.solve` returns its solution, which would be lost.)
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            C-contiguous arrays and CSR matrices of float32 or float64 are read in place.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            s_i >= 0; a row of weight zero counts as absent.
-
-        Returns
-        -------
-        self
-        """
-        with alone(self):
-            fitted = copy.copy(self)  # a fit that fails leaves the model of the last one
-            X, y, weight = fitted._checked(X, y, sample_weight)
-            with held_still(X), reporting(self.verbose) as report:
-                rows = as_rows(X, fitted._names())
-                options = replace(fitted._options(), report=report)
-                C = fitted._chosen_C(X, rows, y, weight, options)
-                if C is None:
-                    self.__dict__ = fitted.__dict__
-                    return self
-                problems = fitted._problems(rows, y, weight, C)
-                with Signals() as signals:
-                    outcomes = fitted._train(problems, options, signals)
-                    fitted._store(problems, outcomes)
-                    self.__dict__ = fitted.__dict__  # at once: another thread sees the old model or the new one
-                    if all(outcome.status != "interrupted" for outcome in outcomes):
-                        warn_unless_converged(outcomes, problems[0], as_solver(self.solver), options, stacklevel=4)
-        error = signals.error or next((outcome.error for outcome in outcomes if outcome.error is not None), None)
-        if error is not None:
-            self.status_ = "interrupted"
-            raise error
-        return self
-
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
-        """Rows, labels and weights in the form that training reads; refuses what is not supported, with the reason."""
         for name, (allowed, reason) in _ONLY.items():
             value = getattr(self, name)
             if not any(value is choice or value == choice for choice in allowed):
                 raise ValueError(f"{name}={checks.shown(value)} is not supported, only {allowed[0]!r}: {reason}.")
-        checks.sparse_structure(X)
-        checks.unmasked("y", y)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False)
-        check_classification_targets(y)
-        return X, y, checks.weights(sample_weight, X)
-
-    def _chosen_C(
-        self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, options: Options
-    ) -> float | None:
-        """The C to train at; None: no model is wanted."""
-        return checks.positive("C", self.C)
-
-    def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, C: float) -> list[Problem]:
-        """One problem for two classes, or one for each class against the rest: they share rows and costs."""
-        weight = without_absent(self.class_weight, y, weight)
-        self.classes_ = distinct(y[weight > 0])
-        if self.classes_.size < 2:
-            raise ValueError(
-                "LinearSVC needs samples of at least 2 classes, but y has one class only: "
-                f"{self.classes_.tolist()[0]!r} (rows of zero weight do not count)."
-            )
-        loss = as_loss(self.loss)
-        kind = as_solver(self.solver).traits.treatment(self.intercept)
-        self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
-        self._settings = (C, self.class_weight, loss.name)  # for verify, whatever is set later
-        cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
-        first, *others = one_vs_rest(self.classes_, y)
-        problem = Problem.make(rows, first, cost, loss=loss, intercept=self.treatment_)
-        return [problem, *(problem.with_target(target) for target in others)]
-
-    def _options(self) -> Options:
-        return Options(
-            tol=checks.positive("tol", self.tol),
-            max_iter=checks.whole("max_iter", self.max_iter),
-            order=as_order(self.order),
-            key=(checks.seed(self.random_state),),
-            callback=self.callback,
-            keep_state=bool(self.warm_start),
-        )
-
-    def _train(self, problems: list[Problem], options: Options, signals: Signals) -> list[Outcome]:
-        seconds = checks.time_limit(self.time_limit)
-        if seconds is not None:
-            signals.token.set_deadline(seconds)
-        return train_all(
-            problems,
-            as_solver(self.solver),
-            replace(options, token=signals.token),
-            n_jobs=checks.threads(self.n_jobs),
-            states=self._states_of_last_fit(problems),
-            labels=None if len(problems) == 1 else self.classes_.tolist(),
-        )
+        return super()._checked(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:
         """Signed score ``w.x + b`` of each sample, shape (n_samples,) or (n_samples, n_classes)."""
@@ -345,19 +217,8 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             scores = as_rows(X, self._names()).decision(weights, constants, checks.threads(self.n_jobs))
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
-    def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
-        """What :func:`hinge.verify` checks."""
-        check_is_fitted(self)
-        y = np.asarray(y)
-        weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        C, class_weight, name = self._settings
-        loss = as_loss(name)
-        cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
-        duals = getattr(self, "dual_coef_", [None] * len(self.intercept_))
-        targets = one_vs_rest(self.classes_, y)
-        labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
-        models = zip(labels, _dense(self.coef_), self.intercept_, duals, targets, strict=True)
-        return [Claim(label, w, float(b), a, target, cost, loss, self.treatment_) for label, w, b, a, target in models]
+    def _weights(self) -> Floats:
+        return _dense(self.coef_)
 
     def as_linear(self) -> LinearModel:
         """What :func:`hinge.certify` certifies."""
@@ -387,52 +248,6 @@ class LinearSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         check_is_fitted(self)
         self.coef_ = sp.csr_matrix(self.coef_)
         return self
-
-    def _names(self) -> Any:
-        """Those of the columns, if X had any."""
-        return getattr(self, "feature_names_in_", None)
-
-    def _states_of_last_fit(self, problems: list[Problem]) -> list[State | None]:
-        nothing: list[State | None] = [None] * len(problems)
-        saved = getattr(self, "_saved", None)
-        if not self.warm_start or saved is None:
-            return nothing
-        states, shape, solver = saved
-        now = [(problem.m, problem.n_features) for problem in problems]
-        if None in states or shape != now or solver != as_solver(self.solver):
-            warnings.warn(
-                "warm_start: the number of rows, features or classes, or the solver, has changed, or the solver cannot "
-                "be resumed; starting afresh.",
-                stacklevel=5,
-            )
-            return nothing
-        return list(states)
-
-    def _store(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
-        # The weights of a feature side by side, as predictions read them.
-        self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
-        self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
-        certificates = [outcome.certificate for outcome in outcomes]
-        histories = [History(outcome.history) for outcome in outcomes]
-        single = len(outcomes) == 1
-        self.certificate_ = certificates[0] if single else Certificates(certificates, self.classes_)
-        self.history_ = histories[0] if single else Histories(histories, self.classes_)
-        self.status_ = max((outcome.status for outcome in outcomes), key=STATUSES.index)
-        self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
-        if self.store_dual:
-            self.dual_coef_ = np.vstack(
-                [p.spread(o.bound.multipliers) for p, o in zip(problems, outcomes, strict=True)]
-            )
-        elif hasattr(self, "dual_coef_"):
-            del self.dual_coef_
-        if self.warm_start:
-            shape = [(problem.m, problem.n_features) for problem in problems]
-            self._saved = ([outcome.state for outcome in outcomes], shape, as_solver(self.solver))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _dense(coef: Any) -> Floats:

@@ -264,10 +264,13 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         check_is_fitted(self)
         X, y = self._validated(X, y)
-        return certify(self, X, y, sample_weight, C=C, max_iter=max_iter)
+        return certify(self._linear(), self._to_certify(X), y, sample_weight, C=C, max_iter=max_iter)
 
     def as_linear(self) -> LinearModel:
         """What :func:`hinge.certify` certifies."""
+        return self._linear()
+
+    def _linear(self) -> LinearModel:
         check_is_fitted(self)
         settings, model = self._stream.settings, self._stream.model()
         return LinearModel(
@@ -300,6 +303,10 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def n_samples_seen_(self) -> int:
         """Rows so far."""
         return self._fitted("n_samples_seen_").native.progress()[0]
+
+    def _to_certify(self, X: Any) -> Any:
+        """The rows that the weights belong to."""
+        return X
 
     def _fitted(self, name: str) -> Stream:
         if not hasattr(self, "_stream"):
@@ -363,7 +370,7 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
         chunk = Chunk.make(rows, self.classes_, y, weight, settings)
         if first:
-            chunk.warn_of_huge_rows(settings.alpha)
+            chunk.warn_of_huge_rows(settings.sensitive)
         if whole and self.batch_size > self.max_iter * chunk.kept.size:
             raise ValueError(
                 f"batch_size={self.batch_size}, but fit has {chunk.kept.size} rows in {self.max_iter} passes: not "
@@ -375,23 +382,22 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """A new stream; `labels` are its classes, in any number and order."""
         if self.n_features not in (None, n_features):
             raise ValueError(
-                f"X has {n_features} features, but OnlineSVC is expecting {self.n_features} features as input "
-                "(its parameter n_features)."
+                f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features} features as "
+                "input (its parameter n_features)."
             )
         if np.size(labels) == 0:
-            raise ValueError("OnlineSVC needs at least 2 classes, got none.")
+            raise ValueError(f"{type(self).__name__} needs at least 2 classes, got none.")
         self.classes_ = unique_labels(labels)
         if self.classes_.size < 2:
-            raise ValueError(f"OnlineSVC needs at least 2 classes, got one class only: {self.classes_.tolist()[0]!r}.")
-        self._stream = Stream(settings, 1 if self.classes_.size == 2 else self.classes_.size, n_features)
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, got one class only: {self.classes_.tolist()[0]!r}."
+            )
+        self._stream = self._new_stream(settings, 1 if self.classes_.size == 2 else self.classes_.size, n_features)
+
+    def _new_stream(self, settings: Any, n_models: int, n_features: int) -> Stream:
+        return Stream(settings, n_models, n_features)
 
     def _settings(self) -> Settings:
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                f"class_weight={self.class_weight!r} is not supported: the weights would have to be known before the "
-                "first row, and a stream shows its labels as it goes. Give a dict, for example from labels seen "
-                "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
-            )
         return Settings(
             None if self.alpha is None else checks.positive("alpha", self.alpha),
             int(self.batch_size),
@@ -400,8 +406,17 @@ class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             None if self.window is None else int(self.window),
             bool(self.unit_norm),
             Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling),
-            None if self.class_weight is None else dict(self.class_weight),
+            self._weights_by_class(),
         )
+
+    def _weights_by_class(self) -> dict[Any, float] | None:
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is not supported: the weights would have to be known before the "
+                "first row, and a stream shows its labels as it goes. Give a dict, for example from labels seen "
+                "earlier with sklearn.utils.class_weight.compute_class_weight('balanced', classes=..., y=...)."
+            )
+        return None if self.class_weight is None else dict(self.class_weight)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from hinge.problem import Floats, Integers, Intercept
 from hinge.problem.labels import class_factors
 from hinge.problem.rows import unit_factors
 from hinge.training.signals import Signals, in_main_thread
+
+#: The streams of the core.
+Native: TypeAlias = _core.AdaptiveStream | _core.OnlineStream | _core.AssetStream
 
 # After |x|^2 / alpha rows the steps 1/(alpha t) have become so short that a row moves its own score by less than 1.
 _PATIENCE = 1e6
@@ -61,11 +64,16 @@ class Settings:
         return self.intercept.rho if self.alpha is not None else float(self.intercept.kind != "none")
 
     @property
-    def kind(self) -> type[_core.AdaptiveStream] | type[_core.OnlineStream]:
+    def sensitive(self) -> float | None:
+        """The alpha for which rows can be huge; None where their size does not matter."""
+        return self.alpha
+
+    @property
+    def kind(self) -> type[Native]:
         """What a stream of these settings is."""
         return _core.AdaptiveStream if self.alpha is None else _core.OnlineStream
 
-    def native(self, n_models: int, n_features: int) -> _core.AdaptiveStream | _core.OnlineStream:
+    def native(self, n_models: int, n_features: int) -> Native:
         """A new stream."""
         if self.alpha is None:
             return _core.AdaptiveStream(n_models, n_features, self.rho, self.average, self.window or 0)
@@ -138,8 +146,11 @@ class Stream:
 
     def __init__(self, settings: Settings, n_models: int, n_features: int) -> None:
         self.settings = settings
-        self.native = settings.native(n_models, n_features)
+        self.native = self._new_native(n_models, n_features)
         self._model: Model | None = None  # as of the last rows that were asked for
+
+    def _new_native(self, n_models: int, n_features: int) -> Native:
+        return self.settings.native(n_models, n_features)
 
     def take(self, chunk: Chunk, visit: Integers) -> None:
         """Learn from the rows of `visit`, in this order; raises what a signal handler has raised on the way."""
@@ -167,13 +178,13 @@ class Stream:
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain numbers and arrays, which skops can store as well as pickle; the model follows from them."""
-        return {"settings": self.settings, "native": self.native.__getstate__()}
+        return {**self.__dict__, "native": self.native.__getstate__(), "_model": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.settings = state["settings"]
-        self.native = self.settings.kind.__new__(self.settings.kind)
-        self.native.__setstate__(state["native"])
-        self._model = None
+        kind = state["settings"].kind
+        native = kind.__new__(kind)
+        native.__setstate__(state["native"])
+        self.__dict__.update(state, native=native)
 
 
 class Model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from hinge.problem.loss import LOSSES, Loss
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
+#: Where w lives: among the features of the rows, or among the functions of a kernel.
+Space: TypeAlias = Literal["linear", "kernel"]
 
 # |w(a)| is at most sum_i C_i |x_i|; beyond this its square, and with it the objective, could overflow.
 _LARGEST_NORM = 1e150
@@ -44,6 +46,8 @@ class Problem:
         Where the rows stand among all samples; None: they are all of them.
     """
 
+    space: ClassVar[Space] = "linear"
+
     def __init__(
         self,
         rows: _core.Rows,
@@ -70,56 +74,51 @@ class Problem:
     ) -> Problem:
         """Drop the rows of zero cost, append the constant feature, and refuse what could overflow."""
         n_samples = len(rows)
-        positions = None if np.all(cost > 0) else np.flatnonzero(cost > 0)
-        if positions is not None:
-            rows, target, cost = rows.part(positions), target[positions], cost[positions]
+        positions, rows, target, cost = counting(rows, target, cost)
         rows = rows.with_constant(intercept.rho)
+        problem = cls(rows, target, cost, loss=loss, intercept=intercept, positions=positions, n_samples=n_samples)
+        problem.refuse_overflow()
+        return problem
+
+    def refuse_overflow(self) -> None:
+        """ValueError if |w(a)|^2 could be infinite for some multipliers."""
         with np.errstate(over="ignore"):
             # Not a BLAS product: its threads would go on spinning beside the training.
-            bound = float(np.sum(cost * np.sqrt(rows.squared_norms)))
-        if not max(bound, float(cost.sum())) < _LARGEST_NORM:
+            bound = float(np.sum(self.cost * np.sqrt(self.squared_norms)))
+        if not max(bound, float(self.cost.sum())) < _LARGEST_NORM:
             raise ValueError(
                 f"X and C are so large that squares overflow (sum of C_i |x_i| is {bound:.1e}). "
                 "Lower C or scale the features, for example with sklearn.preprocessing.MaxAbsScaler."
             )
-        return cls(rows, target, cost, loss=loss, intercept=intercept, positions=positions, n_samples=n_samples)
 
-    def with_target(self, target: npt.NDArray[Any]) -> Problem:
+    def with_target(self, target: npt.NDArray[Any]) -> Self:
         """Another problem on the same rows: `target` is that of all samples."""
         kept = target if self.positions is None else target[self.positions]
-        return Problem(
-            self.rows,
-            kept,
-            self.cost,
-            loss=self.loss,
-            intercept=self.intercept,
-            positions=self.positions,
-            n_samples=self.n_samples,
-        )
+        return self._changed(self.rows, kept, self.cost, self.positions)
 
-    def with_cost(self, cost: Floats) -> Problem:
+    def with_cost(self, cost: Floats) -> Self:
         """The same rows and targets at other costs: `cost` is that of all samples, zero for those that are left out."""
-        return Problem(
-            self.rows,
-            self.target,
-            cost if self.positions is None else cost[self.positions],
-            loss=self.loss,
-            intercept=self.intercept,
-            positions=self.positions,
-            n_samples=self.n_samples,
-        )
+        kept = cost if self.positions is None else cost[self.positions]
+        return self._changed(self.rows, self.target, kept, self.positions)
 
-    def part(self, indices: npt.ArrayLike) -> Problem:
+    def part(self, indices: npt.ArrayLike) -> Self:
         """The problem of these rows (positions 0 .. m-1) alone; nothing is copied but their targets and costs."""
         chosen = np.ascontiguousarray(indices, dtype=np.int64)
-        return Problem(
-            self.rows.part(chosen),
-            self.target[chosen],
-            self.cost[chosen],
+        positions = chosen if self.positions is None else self.positions[chosen]
+        return self._changed(self.rows.part(chosen), self.target[chosen], self.cost[chosen], positions)
+
+    def _changed(
+        self, rows: _core.Rows, target: npt.NDArray[Any], cost: Floats, positions: Integers | None, **more: Any
+    ) -> Self:
+        return type(self)(
+            rows,
+            target,
+            cost,
             loss=self.loss,
             intercept=self.intercept,
-            positions=chosen if self.positions is None else self.positions[chosen],
+            positions=positions,
             n_samples=self.n_samples,
+            **more,
         )
 
     @property
@@ -130,6 +129,24 @@ class Problem:
     @property
     def n_features(self) -> int:
         return self.rows.n_features
+
+    @property
+    def n_weights(self) -> int:
+        """Entries of a weight vector."""
+        return self.n_features + 1
+
+    @property
+    def squared_norms(self) -> Floats:
+        """|x_i|^2, the constant feature included."""
+        return self.rows.squared_norms
+
+    def squared_length(self, w: Floats) -> float:
+        """|w|^2, or a number above it."""
+        return float(np.sum(w * w))
+
+    def shift(self, w: Floats) -> float:
+        """What the constant feature adds to every decision."""
+        return self.intercept.rho * float(w[-1])
 
     @property
     def box(self) -> Floats:
@@ -154,6 +171,16 @@ class Problem:
         full = np.zeros(self.n_samples)
         full[self.positions] = a
         return full
+
+
+def counting(
+    rows: _core.Rows, target: npt.NDArray[Any], cost: Floats
+) -> tuple[Integers | None, _core.Rows, npt.NDArray[Any], Floats]:
+    """(positions, rows, target, cost) of the rows of positive cost; positions are None if these are all."""
+    if np.all(cost > 0):
+        return None, rows, target, cost
+    positions = np.flatnonzero(cost > 0)
+    return positions, rows.part(positions), target[positions], cost[positions]
 
 
 def _read_only(array: npt.NDArray[Any]) -> Floats:

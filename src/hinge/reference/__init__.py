@@ -4,8 +4,9 @@ The configurations here have the names, the options and the documentation of tho
 training loop, with the same certificate. Only the algorithm inside is another one: instead of C++ a page or two of
 NumPy, which reads like the paper. Nothing here is fast: a thousand times slower than native code is usual.
 
-- *To learn how a solver works*, read its module: `sgd`, `pegasos`, `gradient` (Norma and Zhang's method), `svmsgd`,
-  `sgdqn`, `online`, `dcd` with `face`, `mpu`, `newton` with `zone`, `cutting_plane` and `ocas` with `planes`.
+- *To learn how a solver works*, read its module: `sgd`, `pegasos`, `asset`, `gradient` (Norma and Zhang's method),
+  `svmsgd`, `sgdqn`, `online`, `dcd` with `face`, `mpu`, `newton` with `zone`, `cutting_plane` and `ocas` with `planes`;
+  for exact kernels `kernel_pegasos`, and `lasvm` with `decomposition`.
 - *To try an idea*, subclass an algorithm, change a step, and let the training loop judge it.
 - *To test native code*: a twin draws the same random numbers, adds in the same order, and carries the same fields under
   the same names. After any number of epochs both agree to the bit. Linear algebra (the Newton steps of
@@ -50,7 +51,11 @@ __all__ = [
     "MPU",
     "OCAS",
     "SGDQN",
+    "Asset",
+    "AssetStar",
     "CuttingPlane",
+    "KernelPegasos",
+    "Lasvm",
     "Newton",
     "Norma",
     "Online",
@@ -64,12 +69,28 @@ __all__ = [
 ]
 
 
+class Asset(Twin, solvers.Asset):
+    """:class:`hinge.Asset` in readable NumPy, `hinge.reference.asset`."""
+
+
+class AssetStar(Twin, solvers.AssetStar):
+    """:class:`hinge.AssetStar` in readable NumPy, `hinge.reference.asset`."""
+
+
 class CuttingPlane(Twin, solvers.CuttingPlane):
     """:class:`hinge.CuttingPlane` in readable NumPy, `hinge.reference.cutting_plane`."""
 
 
 class DCD(Twin, solvers.DCD):
     """:class:`hinge.DCD` in readable NumPy, `hinge.reference.dcd`."""
+
+
+class KernelPegasos(Twin, solvers.KernelPegasos):
+    """:class:`hinge.KernelPegasos` in readable NumPy, `hinge.reference.kernel_pegasos`."""
+
+
+class Lasvm(Twin, solvers.Lasvm):
+    """:class:`hinge.Lasvm` in readable NumPy, `hinge.reference.lasvm`."""
 
 
 class MPU(Twin, solvers.MPU):

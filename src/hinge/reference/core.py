@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from hinge.reference.adaptive import AdaptiveStream
+from hinge.reference.asset import Asset, AssetOptions, AssetStar, RootRate, StarRate
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
 from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, NormaRate, Zhang
+from hinge.reference.kernel import Kernel
+from hinge.reference.kernel_pegasos import KernelPegasos, KernelPegasosOptions
+from hinge.reference.lasvm import Lasvm, LasvmOptions
 from hinge.reference.mpu import Mpu
 from hinge.reference.newton import Newton
 from hinge.reference.ocas import Ocas
@@ -20,11 +24,19 @@ from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
 
 __all__ = [
     "AdaptiveStream",
+    "Asset",
+    "AssetOptions",
+    "AssetStar",
     "Bias",
     "ConstantRate",
     "CuttingPlane",
     "Dcd",
     "GradientOptions",
+    "Kernel",
+    "KernelPegasos",
+    "KernelPegasosOptions",
+    "Lasvm",
+    "LasvmOptions",
     "Mpu",
     "Newton",
     "Norma",
@@ -39,10 +51,12 @@ __all__ = [
     "PegasosOptions",
     "Presentation",
     "Rng",
+    "RootRate",
     "Sampling",
     "Sgd",
     "SgdQn",
     "SgdQnSingle",
+    "StarRate",
     "SvmSgd",
     "SvmSgdSingle",
     "Zhang",

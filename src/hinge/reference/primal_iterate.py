@@ -57,8 +57,10 @@ class PrimalIterate:
         return self.scale * rows.dot(i, self.v)
 
     def shrink(self, keep: float) -> None:
-        """w <- keep * w. A factor of exactly 0 (the first step of size 1/lambda) erases everything: v begins anew."""
+        """w <- keep * w. A factor of exactly 0 (a step of size 1/lambda) erases everything: v begins anew."""
         if keep == 0.0:
+            if self.scale_sum != 0.0:
+                self.write_out_sum()
             self.v[:] = 0.0
             self.c[:] = 0.0
             self.scale = 1.0
@@ -108,12 +110,16 @@ class PrimalIterate:
         if self.scale >= self.smallest_scale:
             return
         if self.output is Output.average:
-            self.u -= self.scale_sum * in_double(self.v)
-            self.e -= self.scale_sum * self.c
-            self.scale_sum = 0.0
+            self.write_out_sum()
         self.v[:] = in_double(self.v) * self.scale
         self.c *= self.scale
         self.scale = 1.0
+
+    def write_out_sum(self) -> None:
+        """The sum of the iterates so far becomes -u, and no longer rests on v."""
+        self.u -= self.scale_sum * in_double(self.v)
+        self.e -= self.scale_sum * self.c
+        self.scale_sum = 0.0
 
     def weights(self) -> Floats:
         """The iterate asked for."""

@@ -32,7 +32,8 @@ class Twin(NativeSolver):
 
 def in_numpy(problem: native.Problem) -> native.Problem:
     """The same problem, with the one that algorithms of `core` work on where the native one was."""
-    rows, loss = Rows.read(problem.rows, problem.intercept.rho), LOSSES[problem.loss.name]
+    rho = problem.intercept.rho if problem.space == "linear" else 0.0  # a kernel has the constant feature itself
+    rows, loss = Rows.read(problem.rows, rho), LOSSES[problem.loss.name]
     twin = copy.copy(problem)
     twin.native = cast(Any, Problem(rows, problem.target, problem.cost, loss, problem.intercept.kind == "free"))
     return twin

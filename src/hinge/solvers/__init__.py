@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hinge import checks
+from hinge.solvers.asset import Asset, AssetStar
 from hinge.solvers.auto import Auto
 from hinge.solvers.contract import (
     Composite,
@@ -21,6 +22,7 @@ from hinge.solvers.contract import (
 )
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
+from hinge.solvers.kernels import KernelPegasos, Lasvm
 from hinge.solvers.mpu import MPU
 from hinge.solvers.newton import Newton
 from hinge.solvers.norma import Norma, Zhang
@@ -31,14 +33,19 @@ from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
 __all__ = [
     "DCD",
+    "KERNEL_SOLVERS",
     "MPU",
     "OCAS",
     "SGDQN",
     "SOLVERS",
+    "Asset",
+    "AssetStar",
     "Auto",
     "Composite",
     "Configuration",
     "CuttingPlane",
+    "KernelPegasos",
+    "Lasvm",
     "Newton",
     "Norma",
     "Online",
@@ -66,6 +73,8 @@ __all__ = [
 
 #: The registry: every algorithm by name, with its default options.
 SOLVERS: dict[str, Solver] = {
+    "asset": Asset(),
+    "asset-star": AssetStar(),
     "cutting-plane": CuttingPlane(),
     "dcd": DCD(),
     "mpu": MPU(),
@@ -82,6 +91,13 @@ SOLVERS: dict[str, Solver] = {
     "zhang": Zhang(),
 }
 
+#: Those for exact kernel machines.
+KERNEL_SOLVERS: dict[str, Solver] = {
+    "kernel-pegasos": KernelPegasos(),
+    "lasvm": Lasvm(),
+}
+_ALL = {**SOLVERS, **KERNEL_SOLVERS}
+
 
 def solver_names() -> list[str]:
     """The names that ``solver=`` accepts."""
@@ -90,7 +106,7 @@ def solver_names() -> list[str]:
 
 def name_of(solver: Any) -> str:
     """What the registry calls this kind of solver; the name of its class if it is not there."""
-    return next((name for name, known in SOLVERS.items() if type(known) is type(solver)), type(solver).__name__)
+    return next((name for name, known in _ALL.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def as_typed(solver: Any) -> str:
@@ -100,16 +116,17 @@ def as_typed(solver: Any) -> str:
 
 
 def supporting(trait: str, value: str) -> str:
-    """The names of the solvers whose trait (``losses``, ``intercepts``) lists this value, for messages."""
-    return ", ".join(repr(name) for name, solver in SOLVERS.items() if value in getattr(solver.traits, trait))
+    """The names of the solvers whose trait (``losses``, ``intercepts``, ``space``) has this value, for messages."""
+    table = _ALL if trait == "space" else SOLVERS
+    return ", ".join(repr(name) for name, solver in table.items() if value in getattr(solver.traits, trait))
 
 
 def as_solver(solver: Any) -> Any:
     """Turn a name into its default configuration; configurations pass through."""
     if isinstance(solver, str) and solver == "auto":
         return Auto()
-    if isinstance(solver, str) and solver in SOLVERS:
-        return SOLVERS[solver]
+    if isinstance(solver, str) and solver in _ALL:
+        return _ALL[solver]
     if isinstance(solver, str | type) or not (isinstance(solver, Composite) or hasattr(solver, "start")):
         if isinstance(solver, type) and (hasattr(solver, "start") or issubclass(solver, Composite)):
             raise ValueError(

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from hinge import _core, checks
 from hinge.problem import Floats, InterceptChoice, InterceptKind, Order, Problem
+from hinge.problem.problem import Space
 
 #: Arrays and numbers that make up a run.
 State: TypeAlias = dict[str, Any]
@@ -30,6 +31,7 @@ class Traits:
     refines_tiny : whether problems of up to 1000 rows are worth solving to the last bit
     rebuilds : whether its model is w(a), rebuilt from the multipliers by evaluation, whatever w its points carry
     transfers : whether its state is a good start at other costs, too; a path over C starts other solvers afresh
+    space : "linear", or "kernel" for one that works on a :class:`hinge.features.KernelProblem`
     """
 
     losses: tuple[str, ...] = ("hinge",)
@@ -39,6 +41,7 @@ class Traits:
     refines_tiny: bool = False
     rebuilds: bool = False
     transfers: bool = False
+    space: Space = "linear"
 
     def treatment(self, intercept: InterceptChoice) -> InterceptKind:
         """What ``intercept=`` means: "auto" is free if that is supported, otherwise the papers' way, penalized."""
@@ -77,7 +80,7 @@ class Point:
     ----------
     multipliers : ndarray of shape (m,)
         They need not be feasible: evaluation clips them to the box and repairs the rest.
-    w : ndarray of shape (n_features + 1,) or None
+    w : ndarray of shape (problem.n_weights,) or None
         None: w(a).
     b : float
         The run's own guess of a free intercept. Evaluation finds the best one; this is for when there is no time.

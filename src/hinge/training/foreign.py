@@ -77,6 +77,8 @@ def final_model(model: Any, X: Any) -> tuple[Any, Any]:
 
 def linear_model(model: Any, y: npt.NDArray[Any]) -> LinearModel:
     """What a model is: one of hinge's, one with `coef_`, or a bare pair (coef, intercept) of the classes in y."""
+    if isinstance(model, LinearModel):
+        return model
     if isinstance(model, Linear):
         return model.as_linear()
     if isinstance(model, tuple):
@@ -100,6 +102,8 @@ def linear_model(model: Any, y: npt.NDArray[Any]) -> LinearModel:
 def _foreign(model: Any) -> LinearModel:
     """By scikit-learn's conventions."""
     params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    if "kernel" in params and (params["kernel"] != "linear" or "n_components" in params):
+        raise TypeError(f"{type(model).__name__} is not linear in the features of X: it has a kernel.")
     found = LinearModel(np.asarray(model.classes_), *_weights(model.coef_, getattr(model, "intercept_", 0.0)))
     if "decision_function_shape" in params and found.classes.size > 2:
         raise ValueError(

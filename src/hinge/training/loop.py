@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hinge import _core
-from hinge.certificate import Certificate, Evaluator, LocalEvaluator, Lower, Upper, trivial, unread
+from hinge.certificate import Certificate, Evaluator, Lower, Upper, evaluator_of, trivial, unread
 from hinge.problem import Problem
 from hinge.solvers import (
     Composite,
@@ -35,6 +35,15 @@ _ESTIMATE_ROUNDING = 1e-12
 _AFTER_INTERRUPT = 0.3
 
 
+# By the space of the solver: what to do about a problem of the other one.
+_OTHER_SPACE = {
+    "kernel": "{name} is for exact kernel machines: KernelSVC(approximation='none', solver=...). "
+    "For linear problems, and for features of a kernel, use one of: 'auto', {solvers}.",
+    "linear": "{name} works on rows of features, not on an exact kernel: use one of {solvers}, or the features of a "
+    "kernel, KernelSVC(approximation='nystroem').",
+}
+
+
 def train(
     problem: Problem, solver: Solver | Composite, options: Options, evaluator: Evaluator | None = None
 ) -> Outcome:
@@ -47,11 +56,13 @@ def train(
         outcome: Outcome = solver.train(problem, options, train)
         return outcome
     _refuse_unsupported(problem, solver, options)
-    return _Training(problem, solver, options, evaluator or LocalEvaluator(problem, options.n_threads)).outcome()
+    return _Training(problem, solver, options, evaluator or evaluator_of(problem, options.n_threads)).outcome()
 
 
 def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
     name, traits = as_typed(solver), solver.traits
+    if problem.space != traits.space:
+        raise ValueError(_OTHER_SPACE[traits.space].format(name=name, solvers=supporting("space", problem.space)))
     if problem.loss.name not in traits.losses:
         raise ValueError(
             f"{name} does not support loss={problem.loss.name!r}, only {traits.losses}. "
