@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 # Seconds between two times at which the pages of the file that were read are let go. Memory is read at some GB per
-# second, so that the process keeps less than 100 MB of the file.
+# second: the process shows some ten MB of the file, or some hundred on a busy machine, where this thread has to wait.
 _INTERVAL = 0.005
 _LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)
 # A row that is read must not bring in megabytes around it, as it does where files are cached in large pieces.
