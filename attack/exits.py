@@ -42,9 +42,9 @@ _WORK = {
     "solve": ("", "solve(X, y, tol=1e-12, **{options})"),
     "fit": ("", "LinearSVC(tol=1e-12, n_jobs={jobs}).fit(X, (y + np.arange(len(y))) % 3)"),
     "predict": ("model = LinearSVC(max_iter=1).fit(X, y)", "model.predict(X)"),
-    "stream": ("model = OnlineSVC(batch_size=7)", "model.partial_fit(X, y, classes=[0, 1])"),
+    "stream": ("model = OnlineSVC(alpha=1e-3, batch_size=7)", "model.partial_fit(X, y, classes=[0, 1])"),
     "stream predicts": ("model = OnlineSVC().fit(X, y)", "model.predict(X)"),
-    "certify": ("model = OnlineSVC().fit(X, y)", "model.certify(X, y)"),
+    "certify": ("model = OnlineSVC(alpha=1e-3).fit(X, y)", "model.certify(X, y)"),
     "verify": ("model = LinearSVC(max_iter=1, store_dual=True).fit(X, y)", "verify(model, X, y)"),
 }
 

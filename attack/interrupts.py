@@ -211,11 +211,12 @@ class StreamTarget:
         self.X, self.y = _draw_rows(rng, int(rng.choice([2, 3])))
         self.whole = bool(rng.random() < 0.5)
         self.params: dict[str, Any] = {
-            "batch_size": int(rng.choice([1, 7])),
             "average": bool(rng.random() < 0.5),
-            "intercept": str(rng.choice(["free", "penalized"])),
             "max_iter": int(rng.choice([1, 5])) if self.whole else 1,
         }
+        if rng.random() < 0.6:  # the steps of the notes
+            self.params |= {"alpha": 0.01, "batch_size": int(rng.choice([1, 7]))}
+            self.params |= {"intercept": str(rng.choice(["free", "penalized"]))}
 
     def __str__(self) -> str:
         return f"OnlineSVC.{'fit' if self.whole else 'partial_fit'} on {self.X.shape}, {self.params}"

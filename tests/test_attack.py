@@ -177,9 +177,10 @@ def test_empty_list_of_classes_is_refused() -> None:
 
 @pytest.mark.filterwarnings("ignore:nanobind:RuntimeWarning")  # its word on a stream without any state
 def test_damaged_pickles_get_an_error_in_words() -> None:
-    model = OnlineSVC(batch_size=7).fit(X, y)
+    models = OnlineSVC(alpha=1e-3, batch_size=7).fit(X, y), OnlineSVC().fit(X, y)
     damaged = 0
     for seed in range(400):
+        model = models[seed % 2]
         file = io.BytesIO()
         spoiler = Spoiler(file, np.random.default_rng(seed), model)
         try:

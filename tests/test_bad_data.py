@@ -159,10 +159,15 @@ def test_bad_weights_are_refused(kind) -> None:
 
 @pytest.mark.parametrize(
     ("class_weight", "part"),
-    [*(({1: factor}, "positive") for factor in (-1.0, 0.0, np.nan)), ({7: 1.0}, "7"), ("uniform", "balanced")],
+    [
+        *(({1: factor}, "not negative") for factor in (-1.0, np.nan, np.inf, "3")),
+        ({7: 1.0}, "7"),
+        ({1: 0.0}, "one class only"),
+        ("uniform", "balanced"),
+    ],
 )
 def test_bad_class_weights_are_refused(class_weight, part) -> None:
-    with refused("class_weight", part):
+    with refused(part):
         fit(X, y, class_weight=class_weight)
 
 

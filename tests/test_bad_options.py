@@ -205,8 +205,9 @@ def test_unsupported_intercept_is_refused_with_the_fix(train, solver) -> None:
 @pytest.mark.parametrize("train", BOTH)
 @pytest.mark.parametrize("solver", without(loss="squared_hinge"))
 def test_unsupported_loss_is_refused_with_the_fix(train, solver) -> None:
-    name = type(SOLVERS[solver]).__name__
-    with refused(name, "does not support loss='squared_hinge'", "only ('hinge',)", "Use a solver", "'auto', 'dcd'"):
+    with refused(
+        repr(solver), "does not support loss='squared_hinge'", "only ('hinge',)", "Use a solver", "'auto', 'dcd'"
+    ):
         train(X, y, solver=solver, loss="squared_hinge", intercept="penalized")
 
 
@@ -230,7 +231,6 @@ def test_order_is_refused_by_solvers_that_have_none(solver) -> None:
     [
         ("penalty", "l1"),
         ("loss", "log_loss"),
-        ("dual", False),
         ("multi_class", "crammer_singer"),
         ("intercept", "none"),
         ("intercept", "exact"),

@@ -82,7 +82,7 @@ def test_estimators_hold_and_release_the_indices() -> None:
     with released_after(matrix):
         model.predict(matrix)
     with released_after(matrix):
-        stream = OnlineSVC().fit(matrix, y)
+        stream = OnlineSVC(alpha=0.1).fit(matrix, y)
     with released_after(matrix):
         stream.partial_fit(matrix, y)
     with released_after(matrix):

@@ -16,7 +16,8 @@ from hinge import LinearSVC, Problem, _core, solve
 from hinge.certificate import Evaluator, LocalEvaluator, Lower, Upper
 from hinge.problem import LOSSES, Floats, Intercept, as_loss, as_rows
 from hinge.solvers import SOLVERS, Setup
-from hinge.training import Options, certify, train
+from hinge.training import Options, train
+from hinge.training.certify import bracket
 
 
 def problem_of(X: Any, y: Any, *, C: float = 1.0, loss: str = "hinge", intercept: Any = "penalized") -> Problem:
@@ -127,9 +128,9 @@ def test_certify_asks_the_given_evaluator() -> None:
     problem = problem_of(X, y, intercept="free")
     evaluator = watching(problem)
     w = np.zeros(problem.n_features + 1)
-    found = certify(problem, w, None, max_iter=20, evaluator=evaluator)
+    found = bracket(problem, w, None, max_iter=20, evaluator=evaluator)
     assert evaluator.asked[0] == "upper" and "lower" in evaluator.asked
-    assert found == certify(problem, w, None, max_iter=20)
+    assert found == bracket(problem, w, None, max_iter=20)
 
 
 # What is asked

@@ -17,6 +17,7 @@ from hinge.certificate import Upper
 from hinge.problem import Intercept, as_loss, as_rows
 from hinge.solvers import Setup
 from hinge.training import Options, Outcome, train, train_all
+from hinge.training.report import Lines
 
 M, N_CLASSES = 9000, 5  # evaluation has two parts of rows
 X, labels = make(M, classes=N_CLASSES)
@@ -82,11 +83,11 @@ def test_no_problem_is_no_work_and_one_problem_gets_all_threads() -> None:
 
 
 def test_titles_and_states_belong_to_their_problems(capsys: pytest.CaptureFixture[str]) -> None:
-    options = Options(max_iter=4, tol=1e-9, verbose=1)
-    titles = [f"[{k}]" for k in range(N_CLASSES)]
-    half = train_all(problems(), SOLVERS["dcd"], options, n_jobs=2, titles=titles)
+    options = Options(max_iter=4, tol=1e-9, report=Lines())
+    labels = [f"label {k}" for k in range(N_CLASSES)]
+    half = train_all(problems(), SOLVERS["dcd"], options, n_jobs=2, labels=labels)
     out = capsys.readouterr().out
-    assert all(title in out for title in titles)
+    assert all(label in out for label in labels)
     quiet = Options(max_iter=4, tol=1e-9)
     rest = train_all(problems(), SOLVERS["dcd"], quiet, n_jobs=2, states=[outcome.state for outcome in half])
     whole = train_all(problems(), SOLVERS["dcd"], Options(max_iter=8, tol=1e-9))

@@ -128,7 +128,7 @@ def present(stream: Any, X: Any, y: Any, weights: Any = None, factors: Any = Non
     classes = np.asarray(y, dtype=np.int64)
     weights = np.ones(m) if weights is None else weights
     visit = np.arange(m, dtype=np.int64) if visit is None else np.asarray(visit, dtype=np.int64)
-    if isinstance(stream, core.OnlineStream):
+    if isinstance(stream, core.OnlineStream | core.AdaptiveStream):
         rows = Rows.csr(X) if sp.issparse(X) else Rows.dense(X)
         stream.present(rows, factors, visit.tolist(), classes.tolist(), weights.tolist())
     else:
@@ -136,7 +136,7 @@ def present(stream: Any, X: Any, y: Any, weights: Any = None, factors: Any = Non
         assert taken == visit.size
 
 
-def assert_same_streams(native: _core.OnlineStream, other: Any) -> None:
+def assert_same_streams(native: Any, other: Any) -> None:
     seen, t, models = native.models()
     other_seen, other_t, other_models = other.models()
     assert (seen, t, len(models)) == (other_seen, other_t, len(other_models))
@@ -180,11 +180,15 @@ def streams(draw: st.DrawFn) -> dict[str, Any]:
         "rho": draw(st.sampled_from([0.0, 1.0, 0.3])),
         # batch, projection, free_intercept, average
         "options": (draw(st.sampled_from([1, 1, 2, 7, 100])), *(draw(st.booleans()) for _ in range(3))),
+        # None: the steps of the notes; else adaptive ones, with an average or not, and its window
+        "adaptive": draw(st.one_of(st.none(), st.tuples(st.booleans(), st.sampled_from([0, 2, 13])))),
         "seed": draw(st.integers(0, 1000)),
     }
 
 
 def make_stream(case: dict[str, Any], module: Any = _core) -> Any:
+    if case["adaptive"] is not None:
+        return module.AdaptiveStream(case["n_models"], case["n_features"], case["rho"], *case["adaptive"])
     options = module.OnlineOptions(*case["options"])
     return module.OnlineStream(case["n_models"], case["n_features"], case["lambda_"], case["rho"], options)
 

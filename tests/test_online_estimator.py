@@ -31,11 +31,15 @@ from hinge import OnlineKernelSVC, OnlineSVC
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
-    "last iterate": {"average": False},
-    "penalized": {"intercept": "penalized", "intercept_scaling": 3.0},
-    "no intercept": {"fit_intercept": False, "projection": False},
-    "batches": {"batch_size": 8},
-    "unit norm": {"unit_norm": True, "batch_size": 3, "average": False},
+    "default, last iterate": {"average": False},
+    "default, window": {"window": 50, "unit_norm": True},
+    "default, no intercept": {"fit_intercept": False},
+    "notes": {"alpha": 1e-4},
+    "last iterate": {"alpha": 1e-4, "average": False},
+    "penalized": {"alpha": 1e-4, "intercept": "penalized", "intercept_scaling": 3.0},
+    "no intercept": {"alpha": 1e-4, "fit_intercept": False, "projection": False},
+    "batches": {"alpha": 1e-4, "batch_size": 8},
+    "unit norm": {"alpha": 1e-4, "unit_norm": True, "batch_size": 3, "average": False},
 }
 EVERY = pytest.mark.parametrize("params", VARIANTS.values(), ids=VARIANTS.keys())
 
@@ -47,8 +51,12 @@ CHECKED = [
     OnlineSVC(),
     OnlineSVC(average=False),
     OnlineSVC(unit_norm=True),
-    OnlineSVC(batch_size=5),
+    OnlineSVC(window=100),
     OnlineSVC(max_iter=20, shuffle=True),
+    OnlineSVC(alpha=0.1),
+    OnlineSVC(alpha=0.1, average=False),
+    OnlineSVC(alpha=0.1, batch_size=5),
+    OnlineSVC(alpha=0.1, max_iter=20, shuffle=True),
     OnlineKernelSVC(n_components=200, gamma=1.0),
     OnlineKernelSVC(n_components=200, gamma=0.05, alpha=1e-2, steps="asset-star", fit_intercept=False),
 ]
@@ -149,7 +157,7 @@ def test_chunk_without_weight_changes_nothing() -> None:
 
 
 def test_steps_and_rows_are_counted() -> None:
-    model = OnlineSVC(batch_size=100).partial_fit(CANCER[:250], IS_BENIGN[:250], classes=[0, 1])
+    model = OnlineSVC(alpha=1e-4, batch_size=100).partial_fit(CANCER[:250], IS_BENIGN[:250], classes=[0, 1])
     assert (model.t_, model.n_samples_seen_) == (2, 250)
     model.partial_fit(CANCER[250:300], IS_BENIGN[250:300])
     assert (model.t_, model.n_samples_seen_) == (3, 300)
@@ -198,9 +206,9 @@ def test_shuffled_passes_follow_the_seed() -> None:
 
 
 def test_classes_of_one_vs_rest_see_the_same_rows_as_alone() -> None:
-    model = OnlineSVC(batch_size=4).fit(IRIS, SPECIES)
+    model = OnlineSVC(alpha=1e-4, batch_size=4).fit(IRIS, SPECIES)
     for k in range(3):
-        alone = OnlineSVC(batch_size=4).fit(IRIS, SPECIES == k)
+        alone = OnlineSVC(alpha=1e-4, batch_size=4).fit(IRIS, SPECIES == k)
         assert model.coef_[k].tobytes() == alone.coef_[0].tobytes()
         assert model.intercept_[k] == alone.intercept_[0]
 

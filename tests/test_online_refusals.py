@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from streams import CANCER, IS_BENIGN, same
 
 from hinge import OnlineSVC
@@ -97,6 +98,7 @@ def test_balanced_is_refused_with_the_way_out(method: str) -> None:
     ("name", "value"),
     [
         ("alpha", 0.1),
+        ("alpha", None),
         ("batch_size", 7),
         ("projection", False),
         ("average", False),
@@ -106,7 +108,7 @@ def test_balanced_is_refused_with_the_way_out(method: str) -> None:
     ],
 )
 def test_parameters_are_fixed_while_a_stream_lasts(name: str, value: Any) -> None:
-    model = OnlineSVC().partial_fit(CANCER, IS_BENIGN, classes=[0, 1])
+    model = OnlineSVC(alpha=1e-3).partial_fit(CANCER, IS_BENIGN, classes=[0, 1])
     before = getattr(model, name)
     model.set_params(**{name: value})
     refuse_changed = pytest.raises(ValueError, match=rf"{name} was .* when this stream began.*set it back")
@@ -129,6 +131,10 @@ def test_parameters_are_fixed_while_a_stream_lasts(name: str, value: Any) -> Non
         {"batch_size": 0},
         {"batch_size": 2**70},
         {"batch_size": 1.5},
+        {"batch_size": 2},
+        {"window": 1},
+        {"window": 10, "average": False},
+        {"window": 10, "alpha": 0.1},
         {"average": 10},
         {"unit_norm": "l2"},
         {"n_features": 0},
@@ -150,9 +156,9 @@ def test_parameters_that_make_no_sense_are_refused(params: dict[str, Any]) -> No
 
 def test_fit_refuses_a_batch_that_would_never_be_full() -> None:
     with pytest.raises(ValueError, match=r"batch_size=1000.*569 rows in 1 passes.*partial_fit"):
-        OnlineSVC(batch_size=1000).fit(CANCER, IS_BENIGN)
-    assert OnlineSVC(batch_size=1000, max_iter=2).fit(CANCER, IS_BENIGN).t_ == 1
-    assert OnlineSVC(batch_size=1000).partial_fit(CANCER, IS_BENIGN, [0, 1]).t_ == 0
+        OnlineSVC(alpha=1e-3, batch_size=1000).fit(CANCER, IS_BENIGN)
+    assert OnlineSVC(alpha=1e-3, batch_size=1000, max_iter=2).fit(CANCER, IS_BENIGN).t_ == 1
+    assert OnlineSVC(alpha=1e-3, batch_size=1000).partial_fit(CANCER, IS_BENIGN, [0, 1]).t_ == 0
 
 
 def test_failed_fit_keeps_the_model_of_the_last_one() -> None:
@@ -169,5 +175,34 @@ def test_no_warnings_for_long_streams() -> None:
         model = OnlineSVC(alpha=alpha, max_iter=20, batch_size=2)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "The rows are huge", ConvergenceWarning)
             model.fit(CANCER, IS_BENIGN)
         assert np.isfinite(model.coef_).all() and np.isfinite(model.intercept_).all()
+
+
+@pytest.mark.parametrize("params", [{}, {"average": False}, {"window": 5}])
+def test_adaptive_steps_stay_finite_on_features_of_any_size(params: dict[str, Any]) -> None:
+    X = CANCER * 10.0 ** np.linspace(-300, 140, 30)
+    model = OnlineSVC(**params).fit(X, IS_BENIGN)
+    assert np.isfinite(model.coef_).all() and np.isfinite(model.decision_function(X)).all()
+    assert model.score(X, IS_BENIGN) > 0.9
+
+
+def test_rows_that_are_huge_against_alpha_are_warned_of() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"huge against alpha=0.0001.*Leave out alpha") as caught:
+        OnlineSVC(alpha=1e-4).fit(1000.0 * CANCER, IS_BENIGN)
+    assert caught[0].filename == __file__, "the warning must name the line of the user"
+    OnlineSVC(alpha=1e-4, unit_norm=True).fit(1000.0 * CANCER, IS_BENIGN)  # warnings are errors here
+
+
+def test_options_of_the_other_kind_of_steps_are_refused() -> None:
+    for params, words in (
+        ({"batch_size": 7}, "batch_size=7 needs alpha"),
+        ({"intercept": "penalized"}, "needs alpha"),
+        ({"window": 9, "alpha": 0.1}, "window=9.*leave out alpha"),
+        ({"window": 9, "average": False}, "window=9"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            OnlineSVC(**params).fit(CANCER, IS_BENIGN)
+    with pytest.raises(ValueError, match="needs C"):
+        OnlineSVC().fit(CANCER, IS_BENIGN).certify(CANCER, IS_BENIGN)

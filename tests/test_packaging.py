@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -56,3 +57,25 @@ def test_repository_names_no_place_on_somebodys_machine() -> None:
         lines = path.read_text(encoding="utf-8", errors="ignore").splitlines()
         found += [f"{name}:{number}: {line.strip()}" for number, line in enumerate(lines, 1) if place.search(line)]
     assert not found, "\n".join(found)
+
+
+def test_without_a_compiler_the_build_says_what_to_install(tmp_path: Path) -> None:
+    """CMake and ninja alone on the PATH."""
+    places = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    tools = {name: shutil.which(name, path=places) for name in ("cmake", "ninja", "uname")}
+    if not (ROOT / "CMakeLists.txt").is_file() or None in tools.values():
+        pytest.skip("no sources, or no CMake and ninja")
+    (tmp_path / "bin").mkdir()
+    for name, path in tools.items():
+        (tmp_path / "bin" / name).symlink_to(str(path))
+    done = subprocess.run(
+        [str(tools["cmake"]), "-S", str(ROOT), "-B", str(tmp_path / "build"), "-G", "Ninja"],
+        env={"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    words = " ".join(done.stderr.split())
+    assert done.returncode != 0
+    assert "needs a C++20 compiler, but there is none" in words, words
+    assert "apt install g++" in words and "make wheel" in words

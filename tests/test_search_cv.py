@@ -32,10 +32,12 @@ DATA = {"two classes": (CANCER, IS_BENIGN), "three classes": (IRIS, SPECIES)}
 
 
 @parametrize_with_checks(
-    [
-        LinearSVCCV(),
+    [  # three folds: check_sparsify_coefficients has three rows of each class
+        LinearSVCCV(cv=3),
         LinearSVCCV(Cs=[0.1, 1.0], cv=3, intercept="penalized", loss="squared_hinge", n_jobs=2),
-        LinearSVCCV(Cs=[0.01, 1.0], class_weight="balanced", solver=DCD(shrinking=False), scoring="balanced_accuracy"),
+        LinearSVCCV(
+            [0.01, 1.0], cv=3, class_weight="balanced", solver=DCD(shrinking=False), scoring="balanced_accuracy"
+        ),
     ]
 )
 def test_sklearn_contract(estimator, check) -> None:

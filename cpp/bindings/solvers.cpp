@@ -11,6 +11,7 @@ void bind_dcd(nb::module_& m);
 void bind_mpu(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_online(nb::module_& m);
+void bind_adaptive(nb::module_& m);
 void bind_pegasos(nb::module_& m);
 void bind_cutting_planes(nb::module_& m);
 
@@ -50,6 +51,7 @@ void bind_solvers(nb::module_& m) {
   bind_gradient(m);
   bind_kernels(m);
   bind_online(m);
+  bind_adaptive(m);
   bind_svmsgd(m);
   bind_cutting_planes(m);
 }

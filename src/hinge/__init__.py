@@ -1,9 +1,9 @@
-"""Support vector machines by stochastic subgradient methods, every model with a duality-gap certificate."""
+"""Linear support vector machines, every model with a proof of how far it is from the best one."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from hinge.certificate import Certificate, verify
+from hinge.certificate import Certificate, Certificates, verify
 from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineKernelSVC, OnlineSVC
 from hinge.problem import Blocks, Permutation, Problem
 from hinge.solvers import (
@@ -30,19 +30,38 @@ from hinge.solvers import (
     Traits,
     Zhang,
 )
-from hinge.training import BestOf, EtaSearch, Path, Record, Solution, path, search_eta, solve
+from hinge.training import (
+    BestOf,
+    EtaSearch,
+    Histories,
+    History,
+    Path,
+    Progress,
+    Record,
+    Solution,
+    certify,
+    path,
+    search_eta,
+    solve,
+)
 
 __version__ = "0.1.0"
 
-#: The older name of what a callback sees.
-Progress = Record
+
+if TYPE_CHECKING:
+    from hinge.plotting import plot_history
+    from hinge.versions import show_versions
+
+# What is imported when it is first asked for: the readable NumPy version of every solver, pictures, versions.
+_LATER = {"reference": "hinge.reference", "plot_history": "hinge.plotting", "show_versions": "hinge.versions"}
 
 
-def __getattr__(name: str) -> ModuleType:
-    """``hinge.reference``, the readable NumPy version of every solver, is imported when it is first asked for."""
-    if name == "reference":
-        return import_module("hinge.reference")
-    raise AttributeError(f"module 'hinge' has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    """What takes long to import, and few need."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'hinge' has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    return module if _LATER[name] == f"hinge.{name}" else getattr(module, name)
 
 
 __all__ = [
@@ -56,8 +75,11 @@ __all__ = [
     "BestOf",
     "Blocks",
     "Certificate",
+    "Certificates",
     "CuttingPlane",
     "EtaSearch",
+    "Histories",
+    "History",
     "KernelPegasos",
     "KernelSVC",
     "Lasvm",
@@ -83,8 +105,11 @@ __all__ = [
     "SvmSGD",
     "Traits",
     "Zhang",
+    "certify",
     "path",
+    "plot_history",
     "search_eta",
+    "show_versions",
     "solve",
     "verify",
 ]

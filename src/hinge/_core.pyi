@@ -10,6 +10,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+compiler: str = 'GNU 12.2.0'
+
 def checksum(array: NDArray[numpy.generic]) -> int:
     """A number that changes with any bit of a one-dimensional array."""
 
@@ -616,6 +618,34 @@ class OnlineStream:
     """The online SVM at work on a stream of rows, one model per class."""
 
     def __init__(self, n_models: int, n_features: int, lambda_: float, rho: float, options: OnlineOptions) -> None: ...
+
+    def present(self, rows: Rows, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> int:
+        """
+        Take the rows of `visit`, in that order, each times its factor; how many were taken. Model k has class k as its
+        positive one, a single model class 1.
+        """
+
+    def progress(self) -> tuple[int, int]:
+        """(rows taken, steps)"""
+
+    def models(self) -> tuple[int, int, list[tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]]]:
+        """
+        (rows taken, steps, [(w, b) of every model]); the last entry of w is that of the constant feature.
+        """
+
+    def fields(self, k: int) -> dict[str, object]:
+        """Everything that model k consists of."""
+
+    def __getstate__(self) -> tuple[object, ...]: ...
+
+    def __setstate__(self, state: tuple[object, ...], /) -> None: ...
+
+class AdaptiveStream:
+    """
+    Steps that need no tuning, at work on a stream of rows, one model per class.
+    """
+
+    def __init__(self, n_models: int, n_features: int, rho: float, average: bool, window: int) -> None: ...
 
     def present(self, rows: Rows, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, visit: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], classes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase) -> int:
         """

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from collections.abc import Iterable
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,13 +54,27 @@ def costs_to_try(Cs: Any) -> list[float]:
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """One of a few words."""
     if not any(value is one or (type(value) is type(one) and value == one) for one in allowed):
-        raise ValueError(f"{name} must be one of {allowed}, got {shown(value)}.")
+        raise ValueError(f"{name} must be one of {allowed}, got {shown(value)}.{did_you_mean(value, allowed)}")
+
+
+def did_you_mean(value: Any, names: Iterable[Any]) -> str:
+    """A sentence with the name that looks like `value`, to be put after an error; empty if none does.
+
+    Case does not count, and ``_``, ``-`` and spaces are the same.
+    """
+    known = {_plain(name): name for name in names if isinstance(name, str)}
+    close = get_close_matches(_plain(value), known, n=1) if isinstance(value, str) else []
+    return f" Did you mean {known[close[0]]!r}?" if close else ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def shown(value: Any) -> str:
-    """A value in a message: as typed, but never a screenful."""
+    """A value in a message: as typed, but never a screenful, and 0 rather than np.int64(0)."""
     try:
-        text = repr(value)
+        text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # an integer with more digits than Python prints
         text = f"an integer of {value.bit_length()} bits"
     return text if len(text) <= 200 else text[:200] + "..."
@@ -98,14 +114,17 @@ def threads(n_jobs: Any) -> int:
 
 
 def seed(random_state: Any) -> int:
-    """An integer seed: given, or drawn from a RandomState."""
+    """An integer seed: given, or drawn from a RandomState or a Generator."""
     if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**63:
         return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
     return int(check_random_state(random_state).randint(2**31))
 
 
 def weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> Floats:
     """Sample weights as an array of float64: finite, not negative, and not all zero unless allowed."""
+    unmasked("sample_weight", sample_weight)
     if (
         all_zero
         and sample_weight is not None
@@ -122,10 +141,19 @@ def weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> Floats:
     return weight
 
 
+def unmasked(name: str, values: Any) -> None:
+    """Refuse a masked array: conversion would drop the mask, and what it hides would count."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} is a masked array, and its mask would be lost. Impute what is missing ({name}.filled(...), "
+            f"sklearn.impute), or leave those rows out; without missing values pass {name}.data."
+        )
+
+
 def costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
     """C_i = C s_i (times the class weight); a positive weight that underflows to a cost of zero is refused."""
     cost: Floats = C * weight * factors
-    lost = (weight > 0) & (cost == 0)
+    lost = (weight > 0) & (np.asarray(factors) > 0) & (cost == 0)
     if np.any(lost):
         row = int(np.flatnonzero(lost)[0])
         raise ValueError(f"C times the weight of row {row} underflows to zero: raise C or the weights.")
@@ -133,11 +161,12 @@ def costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
 
 
 def sparse_structure(X: Any) -> None:
-    """Refuse a corrupt sparse matrix that scipy is about to convert: its own code trusts the indices.
+    """Refuse what conversion would misread: masked arrays, and corrupt sparse matrices, whose indices scipy trusts.
 
     CSR matrices of float32 and float64 are not converted: who reads them in place checks them there. DOK matrices
     scipy checks itself.
     """
+    unmasked("X", X)
     if not sp.issparse(X):
         return
     if X.ndim != 2:

@@ -245,6 +245,15 @@ struct StreamOf {
            Loss which = Loss::Kind::hinge)
       : lambda(lambda_), rho(constant), loss(which), models(static_cast<std::size_t>(n_models), Steps(0, n_features, how)) {}
 
+  std::int64_t n_features() const { return static_cast<std::int64_t>(models[0].v.size()) - 1; }
+  std::int64_t steps() const { return models[0].t; }
+
+  /// w of model k, as asked for; returns b.
+  double write(std::size_t k, std::span<double> w) const {
+    models[k].write_weights(w);
+    return models[k].intercept();
+  }
+
   /// The rows of a chunk, those in `visit` in that order: classes[i] and weights[i] > 0 belong to row i. Returns how many
   /// rows were taken: fewer than all when stopped by the poll.
   template <Rows R>

@@ -34,6 +34,11 @@ class Certificate:
         """(P - D) / D, the quantity that ``tol`` bounds; infinite while D = 0."""
         return self.gap / self.dual if self.dual > 0 else math.inf
 
+    @property
+    def worst(self) -> Certificate:
+        """Itself: a fit of several classes has the certificate of the worst of them here."""
+        return self
+
     def within(self, tol: float) -> bool:
         """Whether P - D <= tol * D."""
         return self.dual > 0 and self.gap <= tol * self.dual

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from hinge import checks
 from hinge.certificate.certificate import Certificate
+from hinge.certificate.per_class import Certificates
 from hinge.problem import Floats, Intercept, Loss
 
 
@@ -17,6 +18,7 @@ from hinge.problem import Floats, Intercept, Loss
 class Claim:
     """One binary problem and what a model says of it. Arrays are over all samples; costs may be zero."""
 
+    label: Any
     coef: Floats
     b: float
     multipliers: Floats | None
@@ -34,7 +36,7 @@ class Claimant(Protocol):
         ...
 
 
-def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certificate | tuple[Certificate, ...]:
+def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certificate | Certificates:
     """Recompute the certificate of a model from its coefficients and multipliers.
 
     Uses NumPy and the definitions of primal and dual only, nothing of the native code that trained the model::
@@ -56,11 +58,13 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
 
     Returns
     -------
-    Certificate, or a tuple of them in the order of ``classes_``
+    Certificate, or Certificates in the order of ``classes_``
         The values as NumPy finds them. They agree with the model's own up to the rounding that those include.
 
     Raises
     ------
+    TypeError
+        For a model that has no multipliers to check: :func:`hinge.certify` finds its own.
     ValueError
         If the multipliers are missing or outside their box, if X is corrupt or holds NaN or infinity, and for weights
         that training refuses.
@@ -75,21 +79,47 @@ def verify(model: Claimant, X: Any, y: Any, sample_weight: Any = None) -> Certif
     >>> bool(np.isclose(certificate.primal, model.certificate_.primal))
     True
     """
+    if isinstance(model, type) or not hasattr(model, "claims"):
+        raise TypeError(_instead(model))
     checks.sparse_structure(X)
     X = check_array(X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, estimator="verify")
     checks.sound_rows(X)
     if X.shape[0] != np.shape(y)[0]:
         raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")
     weight = checks.weights(sample_weight, X)
-    certificates = tuple(_certificate(X, claim) for claim in model.claims(y, weight))
-    return certificates[0] if len(certificates) == 1 else certificates
+    claims = model.claims(y, weight)
+    certificates = [_certificate(X, claim) for claim in claims]
+    return certificates[0] if len(claims) == 1 else Certificates(certificates, [claim.label for claim in claims])
+
+
+def _instead(model: Any) -> str:
+    """What to call for a model that makes no claims."""
+    if isinstance(model, type):
+        return f"verify needs a fitted model, got the class {model.__name__}: make an object of it, and fit it."
+    if hasattr(model, "steps"):
+        return (
+            "verify checks the model at the end of a Pipeline on the rows that it was fitted on: "
+            "verify(pipeline[-1], pipeline[:-1].transform(X), y)."
+        )
+    if hasattr(model, "estimator"):
+        return (
+            f"verify checks one model of hinge's, and {type(model).__name__} wraps others: hand over the fitted one, "
+            "for example search.best_estimator_."
+        )
+    return (
+        "verify checks multipliers, which only models of hinge's own keep (LinearSVC(store_dual=True), solve, path). "
+        f"For a model of type {type(model).__name__} use hinge.certify(model, X, y, C=...): it finds its own."
+    )
 
 
 def checked_multipliers(claim: Claim) -> Floats:
     """The multipliers of a claim; refuses those that are missing or outside their box."""
     a = claim.multipliers
     if a is None:
-        raise ValueError("The multipliers are missing: fit with store_dual=True.")
+        raise ValueError(
+            "The multipliers are missing: fit with store_dual=True. "
+            "Or hinge.certify(model, X, y) finds other ones, for any linear model."
+        )
     if a.shape != claim.cost.shape:
         raise ValueError(f"The model was fitted on {a.size} rows, but X has {claim.cost.size}.")
     box = np.where(claim.cost > 0, claim.loss.box(claim.cost), 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,37 +16,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
-from hinge.certificate import Certificate, Claim
+from hinge.certificate import Certificate, Certificates, Claim
+from hinge.estimators.documented import Documented
+from hinge.estimators.turns import alone
 from hinge.problem import Floats, Intercept, Loss, Order, Problem, as_loss, as_order, as_rows, held_still
-from hinge.problem.labels import class_factors, distinct, one_vs_rest
+from hinge.problem.labels import class_factors, distinct, one_vs_rest, without_absent
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.many import train_all
-from hinge.training.result import STATUSES, Options, Outcome, Record, Status
+from hinge.training.report import reporting
+from hinge.training.result import STATUSES, Callback, Histories, History, Options, Outcome, Status
 from hinge.training.signals import Signals
 
-# Models that are being fitted at the moment, by id.
-_FITTING: set[int] = set()
-_LOCK = threading.Lock()
 
-
-@contextmanager
-def _alone(model: CertifiedSVC) -> Iterator[None]:
-    """Refuse a second thread that fits the same model: what both write would be a mixture."""
-    with _LOCK:
-        if id(model) in _FITTING:
-            raise RuntimeError(
-                f"This {type(model).__name__} is being fitted in another thread: give each thread a model of its own."
-            )
-        _FITTING.add(id(model))
-    try:
-        yield
-    finally:
-        with _LOCK:
-            _FITTING.discard(id(model))
-
-
-class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of one certified problem for each class against the rest; what its rows are, a subclass says."""
 
     # Parameters that every subclass has.
@@ -67,14 +49,16 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     store_dual: bool
     warm_start: bool
     n_jobs: int | None
+    #: Only some have it as a parameter.
+    callback: Callback | None = None
 
     classes_: npt.NDArray[Any]
     coef_: Floats
     intercept_: Floats
     treatment_: Intercept
     dual_coef_: Floats
-    certificate_: Certificate | tuple[Certificate, ...]
-    history_: tuple[Record, ...] | tuple[tuple[Record, ...], ...]
+    certificate_: Certificate | Certificates
+    history_: History | Histories
     status_: Status
     n_iter_: int
 
@@ -95,7 +79,8 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
-        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt raised.
+        After Ctrl-C the best model so far is stored, with ``status_ == "interrupted"``, and KeyboardInterrupt is
+        raised, so that a search or a script ends. (:func:`hinge.solve` returns its solution, which would be lost.)
 
         Parameters
         ----------
@@ -109,16 +94,16 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        with _alone(self):
+        with alone(self):
             fitted = copy.copy(self)  # a fit that fails leaves the model of the last one
             X, y, weight = fitted._checked(X, y, sample_weight)
-            with fitted._rows(X, weight) as rows:
-                C = fitted._chosen_C(X, rows, y, weight)
+            with fitted._rows(X, weight) as rows, reporting(self.verbose) as report:
+                options = replace(fitted._options(), report=report)
+                C = fitted._chosen_C(X, rows, y, weight, options)
                 if C is None:
                     self.__dict__ = fitted.__dict__
                     return self
                 problems = fitted._problems(rows, y, weight, C)
-                options = fitted._options()
                 with Signals() as signals:
                     outcomes = fitted._train(problems, options, signals)
                     fitted._store(problems, outcomes)
@@ -134,6 +119,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
         """Rows, labels and weights in the form that training reads; refuses what is not supported, with the reason."""
         checks.sparse_structure(X)
+        checks.unmasked("y", y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False)
         check_classification_targets(y)
         return X, y, checks.weights(sample_weight, X)
@@ -142,23 +128,30 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
         """The rows to train on, for as long as training lasts."""
         with held_still(X):
-            yield as_rows(X)
+            yield as_rows(X, self._names())
+
+    def _names(self) -> Any:
+        """Those of the columns, if X had any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _chosen_solver(self) -> Any:
         """The configuration to train with."""
         return as_solver(self.solver)
 
-    def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
+    def _chosen_C(
+        self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, options: Options
+    ) -> float | None:
         """The C to train at; None: no model is wanted."""
         return checks.positive("C", self.C)
 
     def _problems(self, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, C: float) -> list[Problem]:
         """One problem for two classes, or one for each class against the rest: they share rows and costs."""
+        weight = without_absent(self.class_weight, y, weight)
         self.classes_ = self._classes_of(y, weight)
         loss = as_loss(self.loss)
         kind = self._chosen_solver().traits.treatment(self.intercept)
         self.treatment_ = Intercept.chosen(self.fit_intercept, kind, self.intercept_scaling)
-        self._settings = (C, self.class_weight, loss)  # for verify, whatever is set later
+        self._settings = (C, self.class_weight, loss.name)  # for verify, whatever is set later
         cost = checks.costs(C, weight, class_factors(self.class_weight, self.classes_, y, weight))
         first, *others = one_vs_rest(self.classes_, y)
         problem = self._problem(rows, first, cost, loss)
@@ -182,7 +175,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             max_iter=checks.whole("max_iter", self.max_iter),
             order=as_order(self.order),
             key=(checks.seed(self.random_state),),
-            verbose=int(self.verbose),
+            callback=self.callback,
             keep_state=bool(self.warm_start),
         )
 
@@ -196,7 +189,7 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             replace(options, token=signals.token),
             n_jobs=checks.threads(self.n_jobs),
             states=self._states_of_last_fit(problems),
-            titles=None if len(problems) == 1 else [f"[{label}]" for label in self.classes_],
+            labels=None if len(problems) == 1 else self.classes_.tolist(),
         )
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
@@ -204,14 +197,18 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         y = np.asarray(y)
         weight = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        C, class_weight, loss = self._settings
+        C, class_weight, name = self._settings
+        loss = as_loss(name)
         cost = C * weight * class_factors(class_weight, self.classes_, y, weight)
-        duals = getattr(self, "dual_coef_", [None] * len(self.coef_))
+        duals = getattr(self, "dual_coef_", [None] * len(self.intercept_))
         targets = one_vs_rest(self.classes_, y)
-        return [
-            Claim(coef, float(b), a, target, cost, loss, self.treatment_)
-            for coef, b, a, target in zip(self.coef_, self.intercept_, duals, targets, strict=True)
-        ]
+        labels = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        models = zip(labels, self._weights(), self.intercept_, duals, targets, strict=True)
+        return [Claim(label, w, float(b), a, target, cost, loss, self.treatment_) for label, w, b, a, target in models]
+
+    def _weights(self) -> Floats:
+        """Those of each problem."""
+        return self.coef_
 
     def _states_of_last_fit(self, problems: list[Problem]) -> list[State | None]:
         nothing: list[State | None] = [None] * len(problems)
@@ -232,10 +229,11 @@ class CertifiedSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _store(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
         self._store_weights(problems, outcomes)
         self.intercept_ = np.array([outcome.model.b for outcome in outcomes])
-        certificates = tuple(outcome.certificate for outcome in outcomes)
-        histories = tuple(outcome.history for outcome in outcomes)
-        self.certificate_ = certificates[0] if len(outcomes) == 1 else certificates
-        self.history_ = histories[0] if len(outcomes) == 1 else histories
+        certificates = [outcome.certificate for outcome in outcomes]
+        histories = [History(outcome.history) for outcome in outcomes]
+        single = len(outcomes) == 1
+        self.certificate_ = certificates[0] if single else Certificates(certificates, self.classes_)
+        self.history_ = histories[0] if single else Histories(histories, self.classes_)
         self.status_ = max((outcome.status for outcome in outcomes), key=STATUSES.index)
         self.n_iter_ = max(outcome.n_iter for outcome in outcomes)
         if self.store_dual:

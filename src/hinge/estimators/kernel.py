@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
-from hinge.certificate import Certificate
+from hinge.certificate import Certificate, Certificates
 from hinge.certificate.exact_kernel import exact_certificates, silent
 from hinge.estimators.certified import CertifiedSVC
 from hinge.features import Fourier, Kernel, KernelProblem, Nystroem, SupportVectors
@@ -92,7 +92,7 @@ class KernelSVC(CertifiedSVC):
     intercept_ : ndarray of shape (1 or n_classes,)
     treatment_ : Intercept
         How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
-    certificate_ : Certificate, or a tuple of them in the order of `classes_`
+    certificate_ : Certificate, or Certificates in the order of `classes_`
         Of the problem in the space of the features; with the exact kernel, of the SVM itself.
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
@@ -117,6 +117,7 @@ class KernelSVC(CertifiedSVC):
     True
     """
 
+    _page: ClassVar[str] = "kernels.md"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [str, callable],
@@ -209,7 +210,7 @@ class KernelSVC(CertifiedSVC):
         """The class of each sample."""
         return predicted(*self._scores(X))
 
-    def exact_certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate | tuple[Certificate, ...]:
+    def exact_certificate(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate | Certificates:
         """Primal and dual value of the SVM with the kernel itself, at this model: the price of the approximation.
 
         The multipliers are feasible there, too: ``D = sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)``, times the
@@ -255,10 +256,10 @@ class KernelSVC(CertifiedSVC):
             raise ValueError(f"X has {X.shape[0]} rows, y has {np.shape(y)[0]}.")
         claims = self.claims(y, checks.weights(sample_weight, X))
         with held_still(X):
-            as_rows(X)
+            as_rows(X, self._names())
             show = progress_lines("exact certificate") if self.verbose else silent
             found = exact_certificates(features.kernel_, X, claims, features.function(self.coef_.T), n_threads, show)
-        return found[0] if len(found) == 1 else found
+        return found[0] if len(found) == 1 else Certificates(found, self.classes_)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
         X, y, weight = super()._checked(X, y, sample_weight)
@@ -275,7 +276,7 @@ class KernelSVC(CertifiedSVC):
             return
         limit, n_threads = checks.memory("memory_limit", self.memory_limit), checks.threads(self.n_jobs)
         with held_still(X):
-            as_rows(X)  # refuses NaN, infinity and corrupt indices
+            as_rows(X, self._names())  # refuses NaN, infinity and corrupt indices
             dtype = self._type_of_features(X)
             self.feature_map_ = self._new_map().fit_rows(X, weight, dtype)
             with stored((X.shape[0], self.feature_map_.map_.n_out), dtype, limit) as features:
@@ -298,7 +299,7 @@ class KernelSVC(CertifiedSVC):
     # The exact kernel
 
     def _exact_rows(self, X: Any, weight: Floats) -> _core.Rows:
-        rows = as_rows(X)  # refuses NaN, infinity and corrupt indices
+        rows = as_rows(X, self._names())  # refuses NaN, infinity and corrupt indices
         kernel = Kernel.chosen(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weight=weight)
         self.feature_map_ = SupportVectors(kernel, X)
         return rows
@@ -335,7 +336,7 @@ class KernelSVC(CertifiedSVC):
         classes, coef, intercept, features = itemgetter(*names)(self.__dict__)
         X = self._validated(X)
         with held_still(X):
-            as_rows(X)  # refuses NaN, infinity and corrupt indices
+            as_rows(X, self._names())  # refuses NaN, infinity and corrupt indices
             scores = features.map_.decision(X, coef.T, checks.threads(self.n_jobs)) + intercept
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 

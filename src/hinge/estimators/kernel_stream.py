@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hinge import _core
-from hinge.estimators.stream import Chunk, Settings, Stream
+from hinge.estimators.stream import Chunk, Native, Settings, Stream
 from hinge.features.fourier import FourierMap
 from hinge.problem import Floats, Integers, as_rows
 from hinge.training.signals import Signals, in_main_thread
@@ -25,12 +25,23 @@ _MEAN2 = 1.0
 class KernelSettings(Settings):
     """What must not change while a stream lasts."""
 
+    alpha: float
     steps: str
     B: float | None
     kernel: str
     gamma: float | str
     n_components: int | None
     orthogonal: bool
+
+    @property
+    def sensitive(self) -> None:
+        """Features have norm 1 on average, whatever the rows are."""
+        return
+
+    @property
+    def kind(self) -> type[Native]:
+        """What a stream of these settings is."""
+        return _core.OnlineStream if self.steps == "asset-star" else _core.AssetStream
 
     @property
     def asset_options(self) -> _core.AssetStreamOptions:
@@ -50,7 +61,7 @@ class KernelStream(Stream):
         self.n_threads = n_threads
         super().__init__(settings, n_models, features.n_out)
 
-    def _new_native(self, n_models: int, n_features: int) -> _core.OnlineStream | _core.AssetStream:
+    def _new_native(self, n_models: int, n_features: int) -> Native:
         if self.settings.steps == "asset-star":
             return super()._new_native(n_models, n_features)
         return _core.AssetStream(n_models, n_features, self.settings.alpha, 0.0, self.settings.asset_options)

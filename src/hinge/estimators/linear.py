@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,11 +17,18 @@ from hinge.estimators.certified import CertifiedSVC
 from hinge.problem import Floats, Order, as_rows, held_still
 from hinge.problem.labels import predicted
 from hinge.solvers import Composite, Solver
+from hinge.training.foreign import LinearModel
+from hinge.training.result import Callback
 
 # Parameters of scikit-learn's LinearSVC with the values that mean something here, and why others are refused.
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
-    "penalty": (("l2",), "the certificate is of the L2-regularised problem"),
-    "dual": ((True, "auto"), "which side a solver works on is its own affair: choose with solver="),
+    "penalty": (
+        ("l2",),
+        "the certificate is of the L2-regularised problem. For sparse weights go to scikit-learn's "
+        "LinearSVC(penalty='l1', dual=False) or SGDClassifier(penalty='l1'); hinge.certify says how far they are from "
+        "the L2 optimum",
+    ),
+    "dual": (("auto", True, False), "the optimum is the same, and which side a solver works on is its own affair"),
     "multi_class": (("ovr",), "each class is a certified problem of its own"),
 }
 
@@ -36,8 +44,8 @@ class LinearSVC(CertifiedSVC):
     penalty : {"l2"}, default="l2"
     loss : {"hinge", "squared_hinge"}, default="hinge"
         ``max(0, s)``, the classic SVM, or its square, the default of scikit-learn's LinearSVC.
-    dual : {"auto", True}, default="auto"
-        For compatibility; see `solver`.
+    dual : {"auto", True, False}, default="auto"
+        For compatibility: the optimum is the same, and `solver` says how it is found.
     tol : float, default=1e-3
         Relative duality gap to reach.
     C : float, default=1.0
@@ -48,10 +56,11 @@ class LinearSVC(CertifiedSVC):
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factor of C per class; "balanced" is inversely proportional to the classes' total sample weight.
+        Factor of C per class; "balanced" is inversely proportional to the classes' total sample weight. Each row keeps
+        the weight of its own class, also where it is one of the rest. Rows of a class of weight 0 count as absent.
     verbose : int, default=0
-        1 prints a line per evaluation.
-    random_state : int, RandomState or None, default=0
+        1 shows the progress: one line that changes on a terminal, a line per evaluation elsewhere. 2 prints a table.
+    random_state : int, RandomState, Generator or None, default=0
         Same seed, same bits, whatever `n_jobs` is.
     max_iter : int, default=1000
         Largest number of passes over the rows, per class.
@@ -73,6 +82,10 @@ class LinearSVC(CertifiedSVC):
     n_jobs : int or None, default=None
         Threads over the classes, which share X, and within evaluations, predictions and the solvers newton, ocas and
         cutting-plane. They change no bit.
+    callback : callable or None, default=None
+        Called with a :class:`hinge.Progress` after every call of the solver; ``progress.label`` is the class that is
+        trained, if there are several. Stops the training of this class by returning True. With `n_jobs` it is called
+        from several threads.
 
     Attributes
     ----------
@@ -81,14 +94,17 @@ class LinearSVC(CertifiedSVC):
     intercept_ : ndarray of shape (1 or n_classes,)
     treatment_ : Intercept
         How b was treated: ``treatment_.kind`` is "free", "penalized" or "none".
-    certificate_ : Certificate, or a tuple of them in the order of `classes_`
+    certificate_ : Certificate, or Certificates
+        For more than two classes a tuple in the order of `classes_`, with ``worst`` and ``relative_gap``; by class as
+        ``certificate_["setosa"]`` or ``certificate_.of(7)``.
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
     status_ : str
         "converged", or the worst over the classes of "stalled", "max_iter", "time_limit", "callback", "interrupted".
     n_iter_ : int
         Largest number of passes.
-    history_ : tuple of Record, or a tuple of those in the order of `classes_`
+    history_ : History, or Histories
+        A tuple of :class:`hinge.Record`; for more than two classes a tuple of those, as in `certificate_`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -107,7 +123,7 @@ class LinearSVC(CertifiedSVC):
     >>> from hinge import LinearSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LinearSVC(C=1.0).fit(X, y)
-    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-3
+    >>> model.certificate_.relative_gap < 1e-3
     True
     """
 
@@ -119,12 +135,13 @@ class LinearSVC(CertifiedSVC):
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [None, dict, str],
         "verbose": ["verbose"],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [None, Interval(Real, 0, None, closed="right")],
         "store_dual": ["boolean"],
         "warm_start": ["boolean"],
         "n_jobs": [None, Integral],
+        "callback": [None, callable],
     }
 
     def __init__(
@@ -149,6 +166,7 @@ class LinearSVC(CertifiedSVC):
         store_dual: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        callback: Callback | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -169,12 +187,13 @@ class LinearSVC(CertifiedSVC):
         self.store_dual = store_dual
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, npt.NDArray[Any], Floats]:
         for name, (allowed, reason) in _ONLY.items():
             value = getattr(self, name)
             if not any(value is choice or value == choice for choice in allowed):
-                raise ValueError(f"{name}={value!r} is not supported, only {allowed[0]!r}: {reason}.")
+                raise ValueError(f"{name}={checks.shown(value)} is not supported, only {allowed[0]!r}: {reason}.")
         return super()._checked(X, y, sample_weight)
 
     def decision_function(self, X: Any) -> Floats:
@@ -194,6 +213,44 @@ class LinearSVC(CertifiedSVC):
             self, X, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=False
         )
         with held_still(X):
-            weights, constants = np.ascontiguousarray(coef.T), np.ascontiguousarray(intercept)  # no copies: see _store
-            scores = as_rows(X).decision(weights, constants, checks.threads(self.n_jobs))
+            weights, constants = np.ascontiguousarray(_dense(coef).T), np.ascontiguousarray(intercept)  # see _store
+            scores = as_rows(X, self._names()).decision(weights, constants, checks.threads(self.n_jobs))
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
+
+    def _weights(self) -> Floats:
+        return _dense(self.coef_)
+
+    def as_linear(self) -> LinearModel:
+        """What :func:`hinge.certify` certifies."""
+        check_is_fitted(self)
+        C, class_weight, loss = self._settings
+        return LinearModel(
+            self.classes_,
+            np.ascontiguousarray(_dense(self.coef_)),
+            self.intercept_,
+            loss=loss,
+            treatment=self.treatment_,
+            C=C,
+            class_weight=class_weight,
+        )
+
+    def densify(self) -> Self:
+        """Make `coef_` a dense array again, as it is after `fit`."""
+        check_is_fitted(self)
+        self.coef_ = np.asfortranarray(_dense(self.coef_))
+        return self
+
+    def sparsify(self) -> Self:
+        """Make `coef_` a CSR matrix: smaller in a pickle where most weights are zero, and slower to predict with.
+
+        Weights of an L2-regularised SVM are zero only for features that no row has, or no row that counts.
+        """
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+
+def _dense(coef: Any) -> Floats:
+    """Weights that may have been sparsified."""
+    array: Floats = coef.toarray() if sp.issparse(coef) else coef
+    return array

@@ -16,41 +16,50 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import _core, checks
-from hinge.certificate import Certificate
-from hinge.estimators.stream import Chunk, Settings, Stream, class_numbers, scaled, unit_factors
-from hinge.problem import Floats, Intercept, Problem, as_loss, as_rows, held_still
-from hinge.problem.labels import class_factors, one_vs_rest, predicted
+from hinge.certificate import Certificate, Certificates
+from hinge.estimators.documented import Documented
+from hinge.estimators.stream import Chunk, Settings, Stream
+from hinge.problem import Floats, Intercept, as_rows, held_still
+from hinge.problem.labels import predicted
 from hinge.training.certify import certify
+from hinge.training.foreign import LinearModel
 
 
-class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear support vector classifier that learns from a stream, in one pass, with memory for the model only.
 
-    Minimises ``alpha/2 |w|^2 + mean of s_i max(0, 1 - y_i (w.x_i + b))`` for each class against the rest, by steps of
-    size ``1 / (alpha t)`` on the rows in the order in which they come. However a stream is cut into calls of
-    :meth:`partial_fit`, the model has the same bits.
+    By default there is nothing to tune: the steps down the hinge loss ``max(0, 1 - y_i (w.x_i + b))`` adapt to the
+    scale of each feature and to how often it mattered, never go further than to a margin of 1, and the model is an
+    average of the iterates that forgets the early ones. With `alpha` it is the online SVM of the notes instead: it
+    minimises ``alpha/2 |w|^2 + mean of s_i max(0, 1 - y_i (w.x_i + b))`` by steps of size ``1 / (alpha t)``.
 
-    A stream is no data set, so there is no optimum to be close to and no certificate. :meth:`certify` computes the
-    certificate of the present model on rows that you hand over.
+    Either way there is a model for each class against the rest, rows are taken in the order in which they come, and
+    however a stream is cut into calls of :meth:`partial_fit`, the model has the same bits. A stream is no data set, so
+    there is no optimum to be close to and no certificate. :meth:`certify` computes the certificate of the present model
+    on rows that you hand over.
 
     Parameters
     ----------
-    alpha : float, default=1e-4
-        The regularisation, as in scikit-learn's SGDClassifier; the lambda of the papers. On m rows it is ``1 / (C m)``.
+    alpha : float or None, default=None
+        None: adaptive steps, without regularisation. A number: the steps of the notes, with this regularisation, as in
+        scikit-learn's SGDClassifier; the lambda of the papers. On m rows it is ``1 / (C m)``.
     batch_size : int, default=1
-        Rows per step, whose gradients are averaged. A batch may begin in one call and end in another.
+        With `alpha`: rows per step, whose gradients are averaged. A batch may begin in one call and end in another.
     projection : bool, default=True
-        After every step go back to where the optimum must lie: ``|w| <= 1/sqrt(alpha)`` (times the root of the mean
-        weight), and a free b to ``|b| <= 1 + |w| max |x_i|``.
+        With `alpha`: after every step go back to where the optimum must lie: ``|w| <= 1/sqrt(alpha)`` (times the root
+        of the mean weight), and a free b to ``|b| <= 1 + |w| max |x_i|``.
     average : bool, default=True
-        Predict with the average of all iterates instead of the last one.
+        Predict with an average of the iterates instead of the last one: with `alpha` of all of them, without of
+        iterate t in proportion to t^4, so that the last fifth of the stream has two thirds of the weight.
+    window : int or None, default=None
+        Without `alpha`: the average forgets what is older than about so many rows, for streams that change.
     unit_norm : bool, default=False
         Scale every row to ``|x| = 1`` on the fly, in training, prediction and :meth:`certify`. Zero rows stay zero.
     fit_intercept : bool, default=True
         False: b = 0.
     intercept : {"free", "penalized"}, default="free"
-        With `fit_intercept`: an unpenalised b, by subgradient steps, or the weight of a constant feature, for which the
-        step size is made: choose it for short streams and large batches, where a free b has no time to settle.
+        With `fit_intercept`: an unpenalised b, or, with `alpha`, the weight of a constant feature, for which the steps
+        of the notes are made: choose it for short streams and large batches, where a free b has no time to settle.
     intercept_scaling : float, default=1.0
         The constant feature of a penalised intercept.
     class_weight : dict or None, default=None
@@ -61,7 +70,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Passes of :meth:`fit` over its rows. With one pass, `fit` is :meth:`partial_fit` on a new model.
     shuffle : bool, default=False
         Whether `fit` visits its rows in a new random order in every pass. Rows sorted by class want it.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         For `shuffle`.
 
     Attributes
@@ -84,30 +93,31 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     References
     ----------
+    Ross, Mineiro, Langford: Normalized online learning. UAI 2013.
+    Karampatziakis, Langford: Online importance weight aware updates. UAI 2011.
     Bagnell: Notes on efficient online SVM implementation. 2010.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
     >>> from hinge import OnlineSVC
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = scale(X)
-    >>> model = OnlineSVC(alpha=0.01)
+    >>> X, y = load_breast_cancer(return_X_y=True)  # not scaled
+    >>> model = OnlineSVC()
     >>> for rows in np.array_split(np.arange(len(y)), 10):
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])
-    >>> model.t_, bool(model.score(X, y) > 0.95)
+    >>> model.t_, bool(model.score(X, y) > 0.9)
     (569, True)
-    >>> model.certify(X, y).dual > 0
+    >>> model.certify(X, y, C=1.0).dual > 0
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "alpha": [None, Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, 2**60, closed="both")],
         "projection": ["boolean"],
         "average": ["boolean"],
+        "window": [None, Interval(Integral, 2, 2**60, closed="both")],
         "unit_norm": ["boolean"],
         "fit_intercept": ["boolean"],
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
@@ -115,10 +125,12 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_features": [None, Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", np.random.Generator],
     }
     # The list of classes is no metadata to be routed.
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"classes": True}
+
+    _page: ClassVar[str] = "online.md"
 
     classes_: npt.NDArray[Any]
     n_iter_: int
@@ -126,10 +138,11 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        alpha: float = 1e-4,
+        alpha: float | None = None,
         batch_size: int = 1,
         projection: bool = True,
         average: bool = True,
+        window: int | None = None,
         unit_norm: bool = False,
         fit_intercept: bool = True,
         intercept: str = "free",
@@ -144,6 +157,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.projection = projection
         self.average = average
+        self.window = window
         self.unit_norm = unit_norm
         self.fit_intercept = fit_intercept
         self.intercept = intercept
@@ -212,7 +226,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = self._validated(X)
         with held_still(X):
-            scores = self._stream.scores(as_rows(X))
+            scores = self._stream.scores(as_rows(X, self._names()))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -222,16 +236,17 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def certify(
         self, X: Any, y: Any, sample_weight: Any = None, *, C: float | None = None, max_iter: int = 100
-    ) -> Certificate | tuple[Certificate, ...]:
+    ) -> Certificate | Certificates:
         """How far the present model is from the best one for these rows, provably.
 
         The problem is the one that the steps minimise, on these rows: ``1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i +
         b))`` with ``C_i = s_i / (alpha m)`` for m rows of positive weight s_i (class weight included), the objective
-        above divided by alpha. With `unit_norm` the rows are scaled to unit norm first, in a copy.
+        above divided by alpha. Adaptive steps know no alpha: then `C` must be given. With `unit_norm` the rows are
+        scaled to unit norm first, in a copy.
 
-        The model's objective is the upper bound. The lower one takes passes of dual coordinate ascent over the rows,
-        until its own error is at most a tenth of the gap: then the model's true distance from the optimum is at least
-        90 % of ``gap``.
+        This is :func:`hinge.certify`: the model's objective is the upper bound. The lower one takes passes of training
+        over the rows, until its own error is at most a tenth of the gap: then the model's true distance from the
+        optimum is at least 90 % of ``gap``.
 
         Parameters
         ----------
@@ -239,33 +254,35 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         C : float or None, default=None
-            For another problem: ``C_i = C s_i``, as in :class:`hinge.LinearSVC`.
+            ``C_i = C s_i``, as in :class:`hinge.LinearSVC`; None: the problem of `alpha`.
         max_iter : int, default=100
             Largest number of passes for the lower bound, per class. Fewer passes can make the gap larger, never wrong.
 
         Returns
         -------
-        Certificate, or a tuple of them in the order of ``classes_``
+        Certificate, or Certificates in the order of ``classes_``
         """
         check_is_fitted(self)
         X, y = self._validated(X, y)
-        with held_still(X):
-            rows = as_rows(X)
-            weight = checks.weights(sample_weight, X)
-            class_numbers(self.classes_, y, np.flatnonzero(weight > 0))
-            settings = self._stream.settings
-            C = 1.0 / (settings.alpha * float(np.count_nonzero(weight))) if C is None else checks.positive("C", C)
-            max_iter = checks.whole("max_iter", max_iter)
-            rows = self._rows_to_certify(X, rows)
-            cost = checks.costs(C, weight, class_factors(settings.class_weight, self.classes_, y, weight))
-            targets = one_vs_rest(self.classes_, y)
-            problem = Problem.make(rows, targets[0], cost, loss=as_loss("hinge"), intercept=settings.intercept)
-            free = settings.intercept.kind == "free"
-            certificates = tuple(
-                certify(problem.with_target(target), w, b if free else None, max_iter=max_iter)
-                for target, (w, b) in zip(targets, self._stream.model().models, strict=True)
-            )
-        return certificates[0] if len(certificates) == 1 else certificates
+        return certify(self._linear(), self._to_certify(X), y, sample_weight, C=C, max_iter=max_iter)
+
+    def as_linear(self) -> LinearModel:
+        """What :func:`hinge.certify` certifies."""
+        return self._linear()
+
+    def _linear(self) -> LinearModel:
+        check_is_fitted(self)
+        settings, model = self._stream.settings, self._stream.model()
+        return LinearModel(
+            self.classes_,
+            model.coef,
+            model.intercept,
+            loss="hinge",
+            treatment=settings.intercept,
+            alpha=settings.alpha,
+            class_weight=settings.class_weight,
+            unit_norm=settings.unit_norm,
+        )
 
     @property
     def coef_(self) -> Floats:
@@ -287,8 +304,9 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Rows so far."""
         return self._fitted("n_samples_seen_").native.progress()[0]
 
-    def _rows_to_certify(self, X: Any, rows: _core.Rows) -> _core.Rows:
-        return as_rows(scaled(X, unit_factors(rows))) if self._stream.settings.unit_norm else rows
+    def _to_certify(self, X: Any) -> Any:
+        """The rows that the weights belong to."""
+        return X
 
     def _fitted(self, name: str) -> Stream:
         if not hasattr(self, "_stream"):
@@ -298,9 +316,14 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
         checks.sparse_structure(X)
+        checks.unmasked("y", y)
         return validate_data(
             self, X, y, accept_sparse="csr", dtype=checks.DTYPES, order="C", ensure_all_finite=False, reset=reset
         )
+
+    def _names(self) -> Any:
+        """Those of the columns, if the first rows had any."""
+        return getattr(self, "feature_names_in_", None)
 
     def _turn(self) -> threading.Lock:
         """Threads that feed one model take turns."""
@@ -334,7 +357,7 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: npt.NDArray[Any], sample_weight: Any, classes: Any, first: bool, settings: Settings
     ) -> Chunk:
         """Check the rows; begin a stream if these are the first."""
-        rows = as_rows(X)
+        rows = as_rows(X, self._names())
         whole = first and classes is None
         if whole:  # later labels are compared with the classes; a few rows of many classes are no regression
             check_classification_targets(y)
@@ -346,6 +369,8 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
         chunk = Chunk.make(rows, self.classes_, y, weight, settings)
+        if first:
+            chunk.warn_of_huge_rows(settings.sensitive)
         if whole and self.batch_size > self.max_iter * chunk.kept.size:
             raise ValueError(
                 f"batch_size={self.batch_size}, but fit has {chunk.kept.size} rows in {self.max_iter} passes: not "
@@ -374,10 +399,11 @@ class OnlineSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _settings(self) -> Settings:
         return Settings(
-            checks.positive("alpha", self.alpha),
+            None if self.alpha is None else checks.positive("alpha", self.alpha),
             int(self.batch_size),
             bool(self.projection),
             bool(self.average),
+            None if self.window is None else int(self.window),
             bool(self.unit_norm),
             Intercept.chosen(self.fit_intercept, self.intercept, self.intercept_scaling),
             self._weights_by_class(),

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from hinge import _core, checks
+from hinge import checks
 from hinge.estimators.kernel_stream import KernelSettings, KernelStream
 from hinge.estimators.online import OnlineSVC
 from hinge.features import Fourier
-from hinge.problem import Intercept, as_rows
+from hinge.problem import Intercept, as_rows, held_still
+from hinge.training.foreign import LinearModel
 
 
 class OnlineKernelSVC(OnlineSVC):
@@ -93,6 +94,7 @@ class OnlineKernelSVC(OnlineSVC):
     (569, True)
     """
 
+    _page: ClassVar[str] = "kernels.md"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "kernel": [str],
@@ -165,6 +167,7 @@ class OnlineKernelSVC(OnlineSVC):
             batch_size=1,
             projection=True,
             average=bool(self.average),
+            window=None,
             unit_norm=False,
             intercept=Intercept("free" if self.fit_intercept else "none"),
             class_weight=self._weights_by_class(),
@@ -186,5 +189,10 @@ class OnlineKernelSVC(OnlineSVC):
         ).fit_rows(np.zeros((1, n_features)), np.ones(1))
         return KernelStream(settings, n_models, frequencies.map_, checks.threads(self.n_jobs))
 
-    def _rows_to_certify(self, X: Any, rows: _core.Rows) -> _core.Rows:
-        return as_rows(self._stream.mapped(rows))
+    def _to_certify(self, X: Any) -> Any:
+        with held_still(X):
+            return self._stream.mapped(as_rows(X))
+
+    def as_linear(self) -> LinearModel:
+        """Refused: the model is linear in features of the rows."""
+        raise TypeError(f"{type(self).__name__} is linear in features of the rows: call its own certify(X, y).")

@@ -17,7 +17,7 @@ from hinge import _core, checks
 from hinge.certificate import Certificate
 from hinge.estimators.linear import LinearSVC
 from hinge.problem import Floats, Integers, Order, Problem
-from hinge.problem.labels import class_factors, distinct, predicted
+from hinge.problem.labels import class_factors, distinct, predicted, without_absent
 from hinge.solvers import Composite, Solver, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.many import in_threads
@@ -82,7 +82,7 @@ class LinearSVCCV(LinearSVC):
         **{
             name: constraint
             for name, constraint in LinearSVC._parameter_constraints.items()
-            if name not in ("C", "time_limit", "warm_start")
+            if name not in ("C", "time_limit", "warm_start", "callback")
         },
         "Cs": [Integral, "array-like"],
         "cv": ["cv_object"],
@@ -90,9 +90,12 @@ class LinearSVCCV(LinearSVC):
         "refit": ["boolean"],
     }
 
+    _page: ClassVar[str] = "choosing_c.md"
+
     # What LinearSVC has and a search has not.
     time_limit: ClassVar[None] = None  # type: ignore[misc]
     warm_start: ClassVar[bool] = False  # type: ignore[misc]
+    callback: ClassVar[None] = None  # type: ignore[misc]
 
     C_: float
     Cs_: Floats
@@ -152,14 +155,21 @@ class LinearSVCCV(LinearSVC):
 
         return float(get_scorer(self.scoring)(self, X, y, **weights))
 
-    def _chosen_C(self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats) -> float | None:
+    def _chosen_C(
+        self, X: Any, rows: _core.Rows, y: npt.NDArray[Any], weight: Floats, options: Options
+    ) -> float | None:
         """Search: sets `Cs_`, `scores_` and `C_`. Ctrl-C ends the fit with nothing stored."""
-        Cs, options = checks.costs_to_try(self.Cs), self._options()
+        Cs = checks.costs_to_try(self.Cs)
         folds = [_Fold.make(self, rows, y, weight, split, Cs) for split in self._splits(X, y)]
         with Signals() as signals:
             told = replace(options, token=signals.token, keep_state=True)
             jobs = [
-                partial(fold.path, k, as_solver(self.solver), replace(told, key=(*told.key, number, k)))
+                partial(
+                    fold.path,
+                    k,
+                    as_solver(self.solver),
+                    replace(told, key=(*told.key, number, k), title=fold.title(number, len(folds), k)),
+                )
                 for number, fold in enumerate(folds)
                 for k in range(len(fold.problems))
             ]
@@ -176,7 +186,7 @@ class LinearSVCCV(LinearSVC):
         warn_unless_converged(ended, folds[0].problems[0], as_solver(self.solver), options, stacklevel=5)
         if self.refit:
             return self.C_
-        self.classes_ = distinct(y[weight > 0])
+        self.classes_ = distinct(y[without_absent(self.class_weight, y, weight) > 0])
         return None
 
     def _splits(self, X: Any, y: npt.NDArray[Any]) -> list[tuple[Integers, Integers]]:
@@ -226,9 +236,15 @@ class _Fold:
         train, test = split
         own, labels, weights = copy.copy(model), y[train], weight[train]
         problems = own._problems(rows.part(train), labels, weights, Cs[-1])
+        weights = without_absent(own.class_weight, labels, weights)
         factors = class_factors(own.class_weight, own.classes_, labels, weights)
         costs = [checks.costs(C, weights, factors) for C in Cs]
         return cls(own.classes_, problems, costs, test, rows.part(test), y[test], weight[test])
+
+    def title(self, number: int, n_folds: int, k: int) -> str:
+        """What a report calls class k of this fold."""
+        of_class = f", class {k + 1}/{len(self.problems)} ({self.classes[k]})" if len(self.problems) > 1 else ""
+        return f"fold {number + 1}/{n_folds}{of_class}"
 
     def path(self, k: int, solver: Solver | Composite, options: Options) -> list[_Step]:
         """Class k at every C. Of each model only what it says about the test rows is kept."""

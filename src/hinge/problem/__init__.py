@@ -4,7 +4,7 @@ from hinge.problem.intercept import Intercept, InterceptChoice, InterceptKind
 from hinge.problem.loss import LOSSES, Loss, as_loss
 from hinge.problem.order import Blocks, Order, Permutation, as_order
 from hinge.problem.problem import Floats, Integers, Problem
-from hinge.problem.rows import as_rows, held_still
+from hinge.problem.rows import as_rows, column_names, held_still
 
 __all__ = [
     "LOSSES",
@@ -21,5 +21,6 @@ __all__ = [
     "as_loss",
     "as_order",
     "as_rows",
+    "column_names",
     "held_still",
 ]

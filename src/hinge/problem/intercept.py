@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from hinge import checks
 
@@ -27,7 +27,7 @@ class Intercept:
         if self.kind not in ("none", "free", "penalized"):
             raise ValueError(
                 f"intercept must be 'none', 'free' or 'penalized', or 'auto' for what the solver supports, "
-                f"got {self.kind!r}."
+                f"got {checks.shown(self.kind)}.{checks.did_you_mean(self.kind, get_args(InterceptChoice))}"
             )
         checks.positive("intercept_scaling", self.scale)
 
@@ -37,7 +37,7 @@ class Intercept:
         if intercept not in ("free", "penalized"):
             raise ValueError(
                 "intercept must be 'free' or 'penalized', or in LinearSVC 'auto' (fit_intercept=False for none), "
-                f"got {intercept!r}."
+                f"got {checks.shown(intercept)}.{checks.did_you_mean(intercept, get_args(InterceptChoice))}"
             )
         return cls("none" if not fit_intercept else intercept, scaling)  # type: ignore[arg-type]
 

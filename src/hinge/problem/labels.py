@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hinge import checks
 from hinge.problem.problem import Floats
 
 
@@ -34,24 +36,39 @@ def predicted(classes: npt.NDArray[Any], scores: Floats) -> npt.NDArray[Any]:
     return labels
 
 
+def without_absent(class_weight: Any, y: npt.NDArray[Any], weight: Floats) -> Floats:
+    """The sample weights, zero for the rows of classes whose weight is zero."""
+    absent = [label for label, factor in class_weight.items() if factor == 0] if isinstance(class_weight, dict) else []
+    for label in absent:
+        weight = np.where(y == label, 0.0, weight)
+    return weight
+
+
 def class_factors(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any], weight: Floats) -> Floats:
-    """The class weight of every row."""
+    """The class weight of every row; zero: rows of this class count as absent, and `classes` may leave it out."""
     if class_weight is None:
         return np.ones(y.size)
     if isinstance(class_weight, str):
         if class_weight != "balanced":
-            raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}.")
+            raise ValueError(
+                f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
+                + checks.did_you_mean(class_weight, ["balanced"])
+            )
         totals = [weight[y == label].sum() for label in classes]
         by_class = dict(zip(classes.tolist(), weight.sum() / (len(totals) * np.array(totals)), strict=True))
     else:
         by_class = dict(class_weight)
         present = set(classes.tolist())
-        unknown = set(by_class) - present
+        unknown = {label for label, factor in by_class.items() if factor != 0} - present
         if unknown and present - set(by_class):  # a typing error; a class that this fold lacks is none
-            raise ValueError(f"class_weight names classes that are not in y: {sorted(map(repr, unknown))}.")
+            names = ", ".join(sorted(map(checks.shown, unknown)))
+            raise ValueError(f"class_weight names classes that are not in y: {names}. y has {classes.tolist()}.")
     factors = np.ones(y.size)
     for label, factor in by_class.items():
-        if not (np.isfinite(factor) and factor > 0):
-            raise ValueError(f"class_weight must be positive and finite, got {factor!r} for class {label!r}.")
+        if not (isinstance(factor, Real) and 0 <= float(factor) < np.inf):
+            raise ValueError(
+                "class_weight must be finite and not negative (0: the class counts as absent), "
+                f"got {checks.shown(factor)} for class {checks.shown(label)}."
+            )
         factors[y == label] = factor
     return factors

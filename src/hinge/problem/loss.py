@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hinge import _core
+from hinge import _core, checks
 
 LossName: TypeAlias = Literal["hinge", "squared_hinge"]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -61,5 +61,7 @@ LOSSES: dict[str, Loss] = {
 def as_loss(name: Any) -> Loss:
     """The loss of this name."""
     if not isinstance(name, str) or name not in LOSSES:
-        raise ValueError(f"loss must be one of {tuple(LOSSES)}, got {name!r}.")
+        raise ValueError(
+            f"loss must be one of {tuple(LOSSES)}, got {checks.shown(name)}.{checks.did_you_mean(name, LOSSES)}"
+        )
     return LOSSES[name]

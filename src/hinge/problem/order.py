@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import TypeAlias
 
+from hinge import checks
+
 
 @dataclass(frozen=True)
 class Permutation:
@@ -73,6 +75,7 @@ def as_order(order: Order | str | None) -> Order | None:
         return order
     if not isinstance(order, str) or order not in _BY_NAME:
         raise ValueError(
-            f"Unknown order {order!r}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...)."
+            f"Unknown order {checks.shown(order)}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...)."
+            + checks.did_you_mean(order, _BY_NAME)
         )
     return _BY_NAME[order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,17 +11,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import _get_feature_names
 
 from hinge import _core
 
 
-def as_rows(X: Any) -> _core.Rows:
+def as_rows(X: Any, names: npt.NDArray[Any] | None = None) -> _core.Rows:
     """Native rows over a C-contiguous array or a CSR matrix, in place: one pass checks every value and index.
 
     Values and column indices are not copied; `indptr` is, unless it is of 64 bits.
 
-    Raises ValueError with row and column for NaN, infinity, indices out of range, duplicates and a corrupt indptr.
+    Raises ValueError with row and column for NaN, infinity, indices out of range, duplicates and a corrupt indptr; with
+    the `names` of the columns it tells that of the column, too.
     """
+    try:
+        return _native_rows(X)
+    except ValueError as error:
+        if names is None:
+            raise
+        named = re.sub(r"column (\d+)", lambda found: f"{found[0]} ({str(names[int(found[1])])!r})", str(error))
+        raise ValueError(named) from None
+
+
+def column_names(X: Any) -> npt.NDArray[Any] | None:
+    """The names of a data frame's columns; None where there are none."""
+    names: npt.NDArray[Any] | None = _get_feature_names(X)
+    return names
+
+
+def _native_rows(X: Any) -> _core.Rows:
     if not sp.issparse(X):
         return _core.Rows.dense(_in_place(X))
     if X.format != "csr":
@@ -39,6 +58,21 @@ def _indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _in_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The array itself, unless its memory is laid out as native code cannot read it."""
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["C_CONTIGUOUS", "ALIGNED"])
+
+
+def unit_factors(rows: _core.Rows) -> npt.NDArray[np.float64]:
+    """1 / |x_i|, and 0 for rows of zeros."""
+    norms = np.sqrt(rows.squared_norms)
+    return np.divide(1.0, norms, out=np.zeros(norms.size), where=norms > 0)
+
+
+def scaled(X: Any, factors: npt.NDArray[np.float64]) -> Any:
+    """A copy of X with row i times factors[i], in float64."""
+    if not sp.issparse(X):
+        return X * factors[:, np.newaxis]
+    copied = X.astype(np.float64)
+    copied.data *= np.repeat(factors, np.diff(X.indptr))
+    return copied
 
 
 @contextmanager

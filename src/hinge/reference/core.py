@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hinge.reference.adaptive import AdaptiveStream
 from hinge.reference.asset import Asset, AssetOptions, AssetStar, RootRate, StarRate
 from hinge.reference.cutting_plane import CuttingPlane
 from hinge.reference.dcd import Dcd
@@ -22,6 +23,7 @@ from hinge.reference.sgdqn import SgdQn, SgdQnSingle
 from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
 
 __all__ = [
+    "AdaptiveStream",
     "Asset",
     "AssetOptions",
     "AssetStar",

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from hinge import checks
 from hinge.solvers.asset import Asset, AssetStar
 from hinge.solvers.auto import Auto
-from hinge.solvers.contract import Composite, Configuration, Point, Run, Setup, Solver, State, Traits, as_run
+from hinge.solvers.contract import (
+    Composite,
+    Configuration,
+    Point,
+    Run,
+    Setup,
+    Solver,
+    State,
+    Traits,
+    as_run,
+    point_of,
+    rows_read,
+)
 from hinge.solvers.cutting_planes import OCAS, CuttingPlane
 from hinge.solvers.dcd import DCD
 from hinge.solvers.kernels import KernelPegasos, Lasvm
@@ -50,7 +63,10 @@ __all__ = [
     "Zhang",
     "as_run",
     "as_solver",
+    "as_typed",
     "name_of",
+    "point_of",
+    "rows_read",
     "solver_names",
     "supporting",
 ]
@@ -93,6 +109,12 @@ def name_of(solver: Any) -> str:
     return next((name for name, known in _ALL.items() if type(known) is type(solver)), type(solver).__name__)
 
 
+def as_typed(solver: Any) -> str:
+    """What the user has probably typed, for messages: the name of a default configuration, otherwise its class."""
+    names = (repr(name) for name, known in SOLVERS.items() if known is solver)
+    return next(names, "'auto'" if isinstance(solver, Auto) else type(solver).__name__)
+
+
 def supporting(trait: str, value: str) -> str:
     """The names of the solvers whose trait (``losses``, ``intercepts``, ``space``) has this value, for messages."""
     table = _ALL if trait == "space" else SOLVERS
@@ -106,8 +128,14 @@ def as_solver(solver: Any) -> Any:
     if isinstance(solver, str) and solver in _ALL:
         return _ALL[solver]
     if isinstance(solver, str | type) or not (isinstance(solver, Composite) or hasattr(solver, "start")):
+        if isinstance(solver, type) and (hasattr(solver, "start") or issubclass(solver, Composite)):
+            raise ValueError(
+                f"solver={solver.__name__} is a class: make an object of it, solver={solver.__name__}(), or give one "
+                f"of the names {solver_names()}."
+            )
         raise ValueError(
-            f"Unknown solver {solver!r}: choose one of {solver_names()}, or a configuration such as Pegasos(k=100)."
+            f"Unknown solver {checks.shown(solver)}: choose one of {solver_names()}, or a configuration such as "
+            f"Pegasos(k=100).{checks.did_you_mean(solver, solver_names())}"
         )
     if not isinstance(getattr(solver, "traits", None), Traits):
         raise TypeError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Integral
 from typing import Any, Protocol, Self, TypeAlias
 
-from hinge import _core
+from hinge import _core, checks
 from hinge.problem import Floats, InterceptChoice, InterceptKind, Order, Problem
 from hinge.problem.problem import Space
 
@@ -138,6 +139,28 @@ def as_run(run: Any) -> Run:
     return found
 
 
+def rows_read(run: Run, epochs: int) -> int:
+    """Advance; who forgets to say how many rows were read is told so."""
+    read: Any = run.advance(epochs)
+    if isinstance(read, Integral) and int(read) >= 0:
+        return int(read)
+    raise TypeError(
+        f"{type(run).__name__}.advance returned {checks.shown(read)}: it must return the number of rows that it has "
+        "read, for example epochs * problem.m."
+    )
+
+
+def point_of(run: Run) -> Point:
+    """What the run offers; an array instead of a Point is refused."""
+    point: Any = run.point()
+    if isinstance(point, Point):
+        return point
+    raise TypeError(
+        f"{type(run).__name__}.point returned an object of type {type(point).__name__}: it must return a hinge.Point, "
+        "for example Point(a) of the multipliers or Point(a, w) of multipliers and weights."
+    )
+
+
 class Solver(Protocol):
     """What the user passes as ``solver``."""
 
@@ -176,5 +199,9 @@ class Configuration:
         """A copy with some options changed; an unknown one is an error."""
         unknown = sorted(set(options) - {field.name for field in fields(self)})
         if unknown:
-            raise ValueError(f"{type(self).__name__} has no option {unknown[0]!r}; it has {sorted(asdict(self))}.")
+            known = sorted(asdict(self))
+            raise ValueError(
+                f"{type(self).__name__} has no option {unknown[0]!r}; it has {known}."
+                + checks.did_you_mean(unknown[0], known)
+            )
         return replace(self, **options)

@@ -6,15 +6,18 @@ from hinge.training.eta_search import EtaSearch, search_eta
 from hinge.training.loop import train
 from hinge.training.many import train_all
 from hinge.training.path import Path, path, train_path
-from hinge.training.result import Options, Outcome, Record
+from hinge.training.result import Histories, History, Options, Outcome, Progress, Record
 from hinge.training.solve import Solution, solve
 
 __all__ = [
     "BestOf",
     "EtaSearch",
+    "Histories",
+    "History",
     "Options",
     "Outcome",
     "Path",
+    "Progress",
     "Record",
     "Solution",
     "certify",

@@ -10,9 +10,20 @@ import numpy as np
 from hinge import _core
 from hinge.certificate import Certificate, Evaluator, Lower, Upper, evaluator_of, trivial, unread
 from hinge.problem import Problem
-from hinge.solvers import Composite, Setup, Solver, State, as_run, name_of, supporting
+from hinge.solvers import (
+    Composite,
+    Setup,
+    Solver,
+    State,
+    as_run,
+    as_typed,
+    name_of,
+    point_of,
+    rows_read,
+    supporting,
+)
 from hinge.training import saved
-from hinge.training.result import Options, Outcome, Record, Status
+from hinge.training.result import Options, Outcome, Progress, Record, Status
 from hinge.training.schedule import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
 from hinge.training.signals import in_main_thread
 
@@ -49,7 +60,7 @@ def train(
 
 
 def _refuse_unsupported(problem: Problem, solver: Solver, options: Options) -> None:
-    name, traits = type(solver).__name__, solver.traits
+    name, traits = as_typed(solver), solver.traits
     if problem.space != traits.space:
         raise ValueError(_OTHER_SPACE[traits.space].format(name=name, solvers=supporting("space", problem.space)))
     if problem.loss.name not in traits.losses:
@@ -144,7 +155,7 @@ class _Training:
             status = self._go()
         except KeyboardInterrupt as interrupt:
             status, error, self.partial = "interrupted", interrupt, True
-        state = self._save()
+        state = self._state() if self.options.keep_state else None
         status = self._finish(status)
         if self.best.certificate.within(self.options.tol) and status in ("stalled", "max_iter", "time_limit"):
             status = "converged"
@@ -162,16 +173,18 @@ class _Training:
             if self.epoch >= self.options.max_iter:
                 return "max_iter"
             epochs = min(stride - (self.earlier + self.epoch) % stride, self.options.max_iter - self.epoch)
-            self.touched += self.run.advance(epochs)
+            self.touched += rows_read(self.run, epochs)
             self.fresh = False
             if (stopped := self._stopped()) is not None:
                 self.partial = self.poll.stopped
                 return stopped
             self.epoch += epochs
-            if (self.earlier + self.epoch) % stride == 0 and (ended := self._check()) is not None:
-                return ended
-            if self.options.callback is not None and self.options.callback(self._record()):
-                return "callback"
+            ended = self._check() if (self.earlier + self.epoch) % stride == 0 else None
+            if self.options.report.live:
+                self.options.report.working(self.options.title, self._record(), self.touched)
+            enough = self.options.callback is not None and self.options.callback(self._progress())
+            if ended is not None or enough:
+                return ended or "callback"
 
     def _check(self) -> Status | None:
         """Evaluate exactly if that is due, and say whether it ends the run."""
@@ -200,7 +213,7 @@ class _Training:
 
         Only evaluations of the schedule count. False when stopped by the poll.
         """
-        point = self.run.point()
+        point = point_of(self.run)
         w = None if self.traits.rebuilds else point.w
         bound: Lower | None = None
         if w is None:
@@ -221,8 +234,7 @@ class _Training:
         self.best.update(model, bound)
         self.fresh = bound is not None
         record = self._record()
-        if self.options.verbose:
-            _print(record, self.options.title, first=not self.history)
+        self.options.report.evaluated(self.options.title, record, self.touched)
         self.history.append(record)
         return True
 
@@ -231,6 +243,13 @@ class _Training:
         seconds = time.perf_counter() - self.began
         solver = self.run.label or self.name
         return Record(self.epoch, seconds, certificate.primal, certificate.dual, solver)
+
+    def _progress(self) -> Progress:
+        """For the callback: the record, and the way to a checkpoint."""
+        record = self._record()
+        return Progress(
+            record.epoch, record.seconds, record.primal, record.dual, record.solver, self.options.label, self._state
+        )
 
     def _finish(self, status: Status) -> Status:
         """The final evaluation, of work done since the last one. An interrupt waits for it only with empty hands."""
@@ -250,12 +269,13 @@ class _Training:
 
     def _keep_unread(self) -> None:
         """There was no time to evaluate what was trained: it is kept, with a bound that needs no reading."""
-        point = self.run.point()
+        point = point_of(self.run)
         if point.w is not None and np.all(np.isfinite(point.w)):
             self.best.model = unread(self.problem, point.w, float(point.b))
 
-    def _save(self) -> State | None:
-        run = self.run.save() if self.options.keep_state else None
+    def _state(self) -> State | None:
+        """All that it takes to go on from here; None if the solver cannot be resumed."""
+        run = self.run.save()
         if run is None:
             return None
         loop = {
@@ -298,12 +318,3 @@ def _disproved(estimate: tuple[float, float] | None, model: Upper, tol: float) -
         return False
     leeway = (1.0 + 1e-6) * tol + _ESTIMATE_ROUNDING
     return model.value - estimate[1] > leeway * estimate[1] + 4.0 * model.rounding
-
-
-def _print(record: Record, title: str, first: bool) -> None:
-    if first:
-        print(f"{'':>{len(title)}} {'epoch':>7} {'seconds':>9} {'primal':>16} {'dual':>16} {'relative gap':>13}")
-    print(
-        f"{title} {record.epoch:7d} {record.seconds:9.2f} {record.primal:16.8g} {record.dual:16.8g} "
-        f"{record.relative_gap:13.2e}"
-    )

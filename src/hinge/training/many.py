@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from hinge import _core
 from hinge.problem import Problem
@@ -28,7 +28,7 @@ def train_all(
     *,
     n_jobs: int = 1,
     states: Sequence[State | None] | None = None,
-    titles: Sequence[str] | None = None,
+    labels: Sequence[Any] | None = None,
 ) -> list[Outcome]:
     """Train one model on each problem, in threads: :func:`hinge.training.loop.train` for each.
 
@@ -46,8 +46,8 @@ def train_all(
         Threads. Those that are more than the problems help with the evaluations.
     states : sequence of states or None
         To go on from, for each problem.
-    titles : sequence of str
-        What to call each problem in the training table.
+    labels : sequence
+        The class that each problem is about, for callbacks and for what is printed: "class 7/20 (cat)".
 
     Returns
     -------
@@ -60,13 +60,15 @@ def train_all(
     """
     token = options.token or _core.StopToken()
     n_threads = max(1, min(n_jobs, len(problems)))
+    titles = [""] * len(problems) if labels is None else _titles(labels)
     tasks = [
         replace(
             options,
             key=(*options.key, k),
             token=token,
             state=None if states is None else states[k],
-            title="" if titles is None else titles[k],
+            title=titles[k],
+            label=None if labels is None else labels[k],
             n_threads=max(1, n_jobs // n_threads),
         )
         for k in range(len(problems))
@@ -74,6 +76,13 @@ def train_all(
     return in_threads(
         [partial(train, problem, solver, task) for problem, task in zip(problems, tasks, strict=True)], n_threads, token
     )
+
+
+def _titles(labels: Sequence[Any]) -> list[str]:
+    """What a report calls the problems, all of the same width: "class 7/20 (cat)"."""
+    titles = [f"class {k}/{len(labels)} ({label})" for k, label in enumerate(labels, 1)]
+    width = max(map(len, titles))
+    return [title.ljust(width) for title in titles]
 
 
 def in_threads(jobs: Sequence[Callable[[], T]], n_threads: int, token: _core.StopToken) -> list[T]:

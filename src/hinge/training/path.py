@@ -20,12 +20,14 @@ from hinge.problem import (
     as_loss,
     as_order,
     as_rows,
+    column_names,
     held_still,
 )
 from hinge.problem.loss import LossName
 from hinge.solvers import Composite, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.loop import train
+from hinge.training.report import reporting
 from hinge.training.result import Callback, Options, Outcome
 from hinge.training.signals import Signals
 from hinge.training.solve import Solution, labelled, two_classes
@@ -100,7 +102,11 @@ class Path:
 
     def claims(self, y: Any, sample_weight: Any) -> list[Claim]:
         """What :func:`hinge.verify` checks."""
-        return [claim for solution in self.solutions for claim in solution.claims(y, sample_weight)]
+        return [
+            replace(claim, label=f"C={solution.C:g}")
+            for solution in self.solutions
+            for claim in solution.claims(y, sample_weight)
+        ]
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -185,18 +191,18 @@ def path(
         order=as_order(order),
         key=(checks.seed(random_state), 0),
         callback=callback,
-        verbose=int(verbose),
         n_threads=checks.threads(n_jobs),
     )
     seconds = checks.time_limit(time_limit)
     configuration = as_solver(solver)
+    names = column_names(X)
     X, y = labelled(X, y, "path")
-    with held_still(X):
+    with held_still(X), reporting(verbose) as report:
         weight = checks.weights(sample_weight, X)
         classes = two_classes(y[weight > 0], "path", "LinearSVCCV")
         costs = [checks.costs(C, weight) for C in values]
         problem = Problem.make(
-            as_rows(X),
+            as_rows(X, names),
             np.where(y == classes[1], 1.0, -1.0),
             costs[-1],
             loss=as_loss(loss),
@@ -206,7 +212,9 @@ def path(
             if seconds is not None:
                 signals.token.set_deadline(seconds)
             solutions: list[Solution] = []
-            for outcome in train_path(problem, costs, configuration, replace(options, token=signals.token)):
+            for outcome in train_path(
+                problem, costs, configuration, replace(options, token=signals.token, report=report)
+            ):
                 if solutions:
                     solutions[-1] = replace(solutions[-1], state=None)
                 solutions.append(Solution.of(outcome, problem, classes, values[len(solutions)]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from hinge import _core
-from hinge.certificate import Certificate, Lower, Upper
+from hinge.certificate import Certificate, Lower, PerClass, Upper
 from hinge.problem import Order
 from hinge.solvers import State
 
@@ -45,9 +46,92 @@ class Record:
         """(P - D) / D, infinite while D = 0."""
         return self.certificate.relative_gap
 
+    def line(self) -> str:
+        """As a line of a table."""
+        return (
+            f"{self.epoch:7d} {self.seconds:9.2f} {self.primal:16.8g} {self.dual:16.8g} {self.relative_gap:13.2e} "
+            f"{self.solver}"
+        )
+
+
+#: What the columns of `Record.line` are.
+HEADER = f"{'epoch':>7} {'seconds':>9} {'primal':>16} {'dual':>16} {'relative gap':>13} solver"
+# A longer history is shown without its middle.
+_SHOWN = 20
+
+
+class History(tuple[Record, ...]):
+    """The records of a run, one for each evaluation: a tuple that is shown as a table."""
+
+    @property
+    def worst(self) -> History:
+        """Itself: a fit of several classes has the history of the worst of them here."""
+        return self
+
+    @property
+    def relative_gap(self) -> float:
+        """That of the last record; infinite if there is none."""
+        return self[-1].relative_gap if self else math.inf
+
+    def __repr__(self) -> str:
+        lines = [record.line() for record in self]
+        if len(lines) > _SHOWN:
+            half = _SHOWN // 2
+            lines = [*lines[:half], f"    ... {len(lines) - 2 * half} more", *lines[-half:]]
+        return "\n".join([HEADER, *lines])
+
+
+class Histories(PerClass[History]):
+    """The histories of a one-vs-rest fit."""
+
+    @property
+    def worst(self) -> History:
+        """The one that has ended with the largest gap."""
+        return max(self, key=lambda history: history.relative_gap)
+
+    @property
+    def relative_gap(self) -> float:
+        """The largest at the end."""
+        return self.worst.relative_gap
+
+    def __repr__(self) -> str:
+        return self._table(
+            f"{'evaluations':>12} {HEADER}",
+            (f"{len(history):12d} {history[-1].line() if history else ''}" for history in self),
+        )
+
+
+@dataclass(frozen=True)
+class Progress(Record):
+    """What a callback sees: the record as of now, the class that is at work, and the state to go on from.
+
+    ``progress.state()``, called inside the callback, is what ``Solution.state`` would be if the run ended here: a
+    checkpoint, to be saved with ``numpy.savez`` and handed to ``solve(..., state=...)``. It is None if the solver
+    cannot be resumed.
+    """
+
+    label: Any = None
+    state: Callable[[], State | None] = field(default=lambda: None, repr=False, compare=False)
+
 
 #: Return True to stop the run.
-Callback: TypeAlias = Callable[[Record], bool | None]
+Callback: TypeAlias = Callable[[Progress], bool | None]
+
+
+class Report:
+    """Who is told how a run goes; this one keeps it to itself. :mod:`hinge.training.report` has those that print."""
+
+    #: Whether it wants to hear between evaluations, too.
+    live: ClassVar[bool] = False
+
+    def working(self, title: str, record: Record, rows: int) -> None:
+        """A call of the solver has ended; `rows` were read so far."""
+
+    def evaluated(self, title: str, record: Record, rows: int) -> None:
+        """There are new exact values."""
+
+    def close(self) -> None:
+        """All runs have ended."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +139,8 @@ class Options:
     """How long and how to train.
 
     `order` None is the solver's own. `key` seeds the random numbers. `token` stops the run, or carries its time limit;
-    several runs may share one. `state` is that of an earlier run; without `keep_state` the outcome has none.
+    several runs may share one. `state` is that of an earlier run; without `keep_state` the outcome has none. `label` is
+    the class that the problem is about, if there are several, and `title` what the report calls it.
     """
 
     tol: float = 1e-3
@@ -64,8 +149,9 @@ class Options:
     key: tuple[int, ...] = (0,)
     token: _core.StopToken | None = None
     callback: Callback | None = None
-    verbose: int = 0
+    report: Report = Report()
     title: str = ""
+    label: Any = None
     state: State | None = None
     keep_state: bool = True
     n_threads: int = 1

@@ -1,0 +1,90 @@
+"""What the README says in words is true as well: names, links, commands, defaults, and a test behind every promise."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sklearn.svm
+
+import hinge
+from hinge.solvers import solver_names
+from hinge.versions import versions
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+#: The promises of "What you can rely on", and the tests that keep them.
+KEPT_BY = {
+    "The certificate is never false": ["test_promises.py", "test_certify.py"],
+    "Rows are read in place": ["test_rows_in_place.py"],
+    "A scikit-learn estimator": ["test_estimator.py", "test_integrations.py"],
+    "Ctrl-C keeps the best model so far": ["test_interrupts.py"],
+    "Runs can be saved and resumed": ["test_resuming.py"],
+    "Same seed, same bits": ["test_many.py", "test_twins.py"],
+}
+PROSE = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def section(title: str) -> str:
+    return README.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_every_promise_has_its_tests() -> None:
+    promises = re.findall(r"^- \*\*(.*?)\*\*", section("What you can rely on"), re.MULTILINE)
+    assert promises == list(KEPT_BY)
+    missing = [name for names in KEPT_BY.values() for name in names if not (ROOT / "tests" / name).is_file()]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"hinge\.([a-zA-Z_]\w*)", PROSE))))
+def test_names_in_the_text_exist(name: str) -> None:
+    assert hasattr(hinge, name)
+
+
+def test_links_and_pictures_are_there() -> None:
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", README) if "://" not in link]
+    assert links
+    missing = [link for link in links if not (ROOT / link).exists()]
+    assert not missing
+
+
+def test_commands_of_make_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:\$ |`)make ([a-z-]+)", README))
+    assert {"demo", "test", "help", "wheel"} <= named <= targets
+
+
+def test_solvers_of_the_table_are_those_of_the_registry() -> None:
+    cells = re.findall(r"^\|.*\|(.*)\|$", section("Solvers"), re.MULTILINE)
+    assert set(re.findall(r"`([a-z-]+)`", "\n".join(cells))) == set(solver_names())
+
+
+def test_differences_from_scikit_learn_are_those_of_the_signatures() -> None:
+    table = section("How it differs from scikit-learn's LinearSVC")
+    ours = {name: p.default for name, p in inspect.signature(hinge.LinearSVC).parameters.items()}
+    theirs = {name: p.default for name, p in inspect.signature(sklearn.svm.LinearSVC).parameters.items()}
+    new = re.search(r"^\| new \| \| (.*?) \|", table, re.MULTILINE)
+    assert new is not None
+    assert set(re.findall(r"`(\w+)`", new[1])) == set(ours) - set(theirs)
+    assert set(theirs) <= set(ours), "a parameter of scikit-learn's is missing"
+    assert (ours["loss"], theirs["loss"]) == ("hinge", "squared_hinge")
+    assert (ours["tol"], theirs["tol"]) == (1e-3, 1e-4)
+    assert (ours["random_state"], theirs["random_state"]) == (0, None)
+    assert ours["max_iter"] == theirs["max_iter"] == 1000
+
+
+def test_module_tells_what_it_runs_on() -> None:
+    done = subprocess.run([sys.executable, "-m", "hinge"], capture_output=True, text=True, check=True)
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines() if not line.startswith("compiler"))
+    assert found["hinge"] == hinge.__version__
+    assert {"hinge", "numpy", "threads", "compiler of the core"} <= set(versions())
+    assert any(name.startswith("blas") for name in versions()), "the BLAS of NumPy is told"
+
+
+def test_first_hour_is_a_page_that_runs() -> None:
+    page = ROOT / "docs" / "first_hour.md"
+    assert page.read_text(encoding="utf-8").count(">>> ") > 20
