@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from refusals import BOTH, X, fit, refused, y
@@ -173,6 +175,14 @@ def test_solver_of_the_user_has_no_options_to_set() -> None:
 
     with refused("Mine has no options to set"):
         LinearSVC(solver=Mine()).set_params(solver__k=3)
+
+
+def test_mistyped_option_of_a_solver_is_named_with_the_right_one() -> None:
+    with pytest.raises(TypeError, match=r"DCD has no option 'shrinkng'; it has .*Did you mean 'shrinking'\?"):
+        DCD(shrinkng=False)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"DCD has no option 'shrinkng'; it has .*Did you mean 'shrinking'\?"):
+        LinearSVC(solver="dcd").set_params(solver__shrinkng=False)
+    assert pickle.loads(pickle.dumps(DCD(False))) == DCD(False)
 
 
 def test_unknown_parameter_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -197,11 +197,21 @@ class Configuration:
 
     def replace(self, **options: Any) -> Self:
         """A copy with some options changed; an unknown one is an error."""
-        unknown = sorted(set(options) - {field.name for field in fields(self)})
-        if unknown:
-            known = sorted(asdict(self))
-            raise ValueError(
-                f"{type(self).__name__} has no option {unknown[0]!r}; it has {known}."
-                + checks.did_you_mean(unknown[0], known)
-            )
+        if message := self._unknown(options):
+            raise ValueError(message)
         return replace(self, **options)
+
+    def __new__(cls, *_: Any, **options: Any) -> Self:
+        """Say which options there are where Python would only say that there is no such one."""
+        if message := cls._unknown(options):
+            raise TypeError(message)
+        return super().__new__(cls)
+
+    @classmethod
+    def _unknown(cls, options: dict[str, Any]) -> str:
+        """What is wrong with the names of these options, if anything."""
+        known = sorted(field.name for field in fields(cls) if field.init)
+        unknown = sorted(set(options) - set(known))
+        if not unknown:
+            return ""
+        return f"{cls.__name__} has no option {unknown[0]!r}; it has {known}." + checks.did_you_mean(unknown[0], known)
