@@ -37,7 +37,7 @@ _PASSES = 300  # at most, for ASSET
 _LINEAR_PASSES = 100  # at most, for scikit-learn's LinearSVC, which takes minutes for more
 _SECONDS = 120.0  # of a run that has no other end
 #: Rows for the exact kernel, which takes time with their square.
-_EXACT_ROWS = {"Adult": 10_000, "MNIST": 20_000, "ijcnn1": 50_000, "Covertype": 20_000, "CCAT": 10_000}
+_EXACT_ROWS = {"Adult": 40_000, "MNIST": 20_000, "ijcnn1": 50_000, "Covertype": 20_000, "CCAT": 10_000}
 #: Rows of CCAT, training and test.
 _CCAT_ROWS = 78_127 + 11_574
 
@@ -140,9 +140,7 @@ def _nystroem(case: Case, seed: int) -> Nystroem:
 
 
 def _linear_svc(case: Case, seed: int) -> Any:
-    linear = LinearSVC(
-        loss="hinge", C=case.paper.C, fit_intercept=False, max_iter=_LINEAR_PASSES, random_state=seed
-    )
+    linear = LinearSVC(loss="hinge", C=case.paper.C, fit_intercept=False, max_iter=_LINEAR_PASSES, random_state=seed)
     return make_pipeline(_nystroem(case, seed), linear)
 
 
@@ -180,11 +178,18 @@ def measure_table2(bench: Bench, results: Results) -> None:
         for name, program in PROGRAMS.items():
             seeds = range(min(bench.seeds, _SEEDS) if dataset == "Adult" and name in _QUICK else 1)
             if (dataset, name) not in _TOO_LARGE:
-                goals = [run["error"] for run in results.cells.get(f"{dataset}|cutting-plane", {"runs": []})["runs"]]
-                _keep(results, dataset, name, whole, program, seeds, goals if name in _ASSET else [])
+                goals = _goals(dataset, results.cells) if name in _ASSET else []
+                _keep(results, dataset, name, whole, program, seeds, goals)
         few = whole.first(_EXACT_ROWS[dataset])
         for name, program in EXACT.items():
             _keep(results, dataset, name, few, program, range(1), [])
+
+
+def _goals(dataset: str, cells: Cells) -> list[float]:
+    """The errors of the cutting planes by seed; the paper's where the clock ended them."""
+    paper = printed.ASSET_2[dataset].errors["cutting-plane"] / 100.0
+    runs = cells[f"{dataset}|cutting-plane"]["runs"]
+    return [paper if run["status"] == "time_limit" else run["error"] for run in runs]
 
 
 def _keep(
