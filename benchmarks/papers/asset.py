@@ -210,7 +210,7 @@ def show_table2(cells: Cells) -> str:
         for name in (*PROGRAMS, *EXACT):
             theirs = (_percent(paper.errors.get(name)), number(paper.seconds.get(name)))
             cell = cells.get(f"{dataset}|{name}")
-            title = f"{label(dataset)}, s = {paper.s}"
+            title = f"{label(dataset)}, " + ("exact kernel" if name in EXACT else f"s = {paper.s}")
             if cell is None:
                 rows.append((title, name, *theirs, UNMEASURED, "-", "-", "-", "-"))
                 continue
