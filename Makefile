@@ -12,7 +12,7 @@ ATTACK_ARGS ?=
 export CMAKE_GENERATOR := Ninja
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo wheel test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick lab lab-full converges accuracy scaling streams competitors hooks clean
+.PHONY: help setup venv demo wheel test test-python test-native test-long test-attack test-corrupt test-threads lint format stubs bench papers papers-quick papers-asset lab lab-full converges accuracy scaling streams competitors hooks clean
 .DELETE_ON_ERROR:
 
 help:  ## Show this list
@@ -85,6 +85,11 @@ papers: $(VENV)/.built  ## Measure the tables and figures of the papers and writ
 papers-quick: $(VENV)/.built  ## The same in minutes, on less: results in build/papers-quick
 	$(PIP_INSTALL) matplotlib
 	$(BIN)/python benchmarks/papers --quick
+
+papers-asset: $(VENV)/.built  ## Only those of the kernel machines (ASSET), about half an hour
+	$(PIP_INSTALL) matplotlib
+	$(BIN)/python benchmarks/papers asset-table2 asset-figure1 asset-figure2
+	$(BIN)/python benchmarks/papers --update
 
 lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in about a quarter of an hour
 	$(BIN)/python benchmarks/lab.py short

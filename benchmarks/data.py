@@ -99,10 +99,12 @@ def newsgroups(directory: Path, topic: str = "sci.space", part: str = "train") -
 
 LOADERS: dict[str, Callable[[Path], Labelled]] = {
     "Adult": adult,
+    "Adult test": lambda directory: _libsvm(directory / "a9a.t.xz", 123),
     "Web": web,
     "Covertype": covertype,
     "ijcnn1": ijcnn1,
     "MNIST": mnist,
+    "MNIST test": lambda directory: mnist(directory, "t10k"),
     "20news": newsgroups,
 }
 

@@ -25,16 +25,16 @@ from papers.watch import after_one_pass, drawn, reach
 
 
 def small_rows(name: str) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Rows that stand for any data set."""
+    """Rows that stand for any data set; MNIST has images."""
     rng = np.random.default_rng(len(name))
-    X = rng.standard_normal((240, 6))
+    X = rng.standard_normal((240, 64 if name.startswith("MNIST") else 6))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(240) > 0, 1.0, -1.0)
     return sp.csr_matrix(X), y
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    datasets = ("Adult", "CCAT", "topics", "astro-ph")
+    datasets = ("Adult", "CCAT", "topics", "astro-ph", "ijcnn1")
     solvers = tuple(hinge.solvers.solver_names())
     return Bench(small_rows, tmp_path / "results", tmp_path / "figures", 1, datasets, solvers, budget=0.01)
 

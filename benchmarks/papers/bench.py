@@ -19,7 +19,7 @@ Labelled = tuple[sp.csr_matrix, np.ndarray]
 
 #: Data sets by the names of the papers. CCAT and astro-ph are generated, with the statistics of RCV1; "topics" is a second
 #: stand-in for CCAT, in which the classes have words of their own.
-DATASETS = ("Adult", "Web", "Covertype", "CCAT", "topics", "astro-ph")
+DATASETS = ("Adult", "Web", "Covertype", "CCAT", "topics", "astro-ph", "MNIST", "ijcnn1")
 #: Rows of the papers' text collections.
 CCAT_ROWS = 804_414
 ASTRO_TRAIN, ASTRO_TEST = 29_882, 32_487

@@ -16,7 +16,7 @@ import argparse
 from pathlib import Path
 
 import hinge
-from papers import claims, overview, pegasos, sgd_table1, sgd_tables
+from papers import asset, asset_online, claims, overview, pegasos, sgd_table1, sgd_tables
 from papers.bench import DATASETS, Bench, full_data, quick_data
 from papers.exhibit import Exhibit
 from papers.store import Results, fill
@@ -25,7 +25,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "papers.md"
 
 EXHIBITS: dict[str, Exhibit] = {
-    exhibit.name: exhibit for module in (sgd_table1, sgd_tables, pegasos, overview) for exhibit in module.EXHIBITS
+    exhibit.name: exhibit
+    for module in (sgd_table1, sgd_tables, pegasos, overview, asset, asset_online)
+    for exhibit in module.EXHIBITS
 }
 
 

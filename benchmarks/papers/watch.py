@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 import hinge
 from hinge.solvers import Setup
 from papers.task import Optimum, Task
+
+Result = TypeVar("Result")
 
 # Far below anything asked for: the run ends because we say so.
 _NEVER = 1e-12
@@ -87,7 +89,7 @@ def reach(task: Task, solver: Any, best: Optimum, goal: float, seed: int, max_pa
             excesses.append(best.excess(task.primal(task.weights(point))))
 
     watched = Watched(solver, see)
-    solution = _silently(
+    solution = silently(
         lambda: task.solve(
             watched,
             tol=_NEVER,
@@ -102,7 +104,7 @@ def reach(task: Task, solver: Any, best: Optimum, goal: float, seed: int, max_pa
 
 def stop(task: Task, solver: Any, best: Optimum, tol: float, seed: int, max_passes: int) -> dict[str, Any]:
     """Train until the gap is within `tol`: passes, and how far the model is above the optimum."""
-    solution = _silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=seed))
+    solution = silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=seed))
     return {
         "stop": solution.n_iter if solution.status == "converged" else None,
         "stop_excess": best.excess(solution.certificate.primal),
@@ -112,7 +114,7 @@ def stop(task: Task, solver: Any, best: Optimum, tol: float, seed: int, max_pass
 
 def stop_at(task: Task, solver: Any, tol: float, max_passes: int) -> dict[str, Any]:
     """One run to a gap of `tol`: its certificate, recomputed."""
-    solution = _silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=0))
+    solution = silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=0))
     again = hinge.verify(solution, task.X, task.y)
     ended = {"status": solution.status, "passes": solution.n_iter}
     return ended | {"primal": again.primal, "dual": again.dual, "gap": again.relative_gap}
@@ -132,11 +134,11 @@ def after_one_pass(task: Task, solver: Any, seed: int) -> np.ndarray:
     """The iterate after one pass, good or bad: `solve` itself returns the best model, w = 0 included."""
     seen: list[np.ndarray] = []
     watched = Watched(solver, lambda point: seen.append(task.weights(point)))
-    _silently(lambda: task.solve(watched, tol=_NEVER, max_iter=1, random_state=seed))
+    silently(lambda: task.solve(watched, tol=_NEVER, max_iter=1, random_state=seed))
     return seen[-1]
 
 
-def _silently(solve: Callable[[], hinge.Solution]) -> hinge.Solution:
+def silently(solve: Callable[[], Result]) -> Result:
     """Without the warning that a run which we end ourselves has not converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
