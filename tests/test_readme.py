@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import json
+import math
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sklearn.svm
@@ -75,6 +78,60 @@ def test_differences_from_scikit_learn_are_those_of_the_signatures() -> None:
     assert (ours["tol"], theirs["tol"]) == (1e-3, 1e-4)
     assert (ours["random_state"], theirs["random_state"]) == (0, None)
     assert ours["max_iter"] == theirs["max_iter"] == 1000
+
+
+def measured() -> list[dict[str, Any]]:
+    """The cells of benchmarks/accuracy.py as it has written them."""
+    found: list[dict[str, Any]] = json.loads((ROOT / "benchmarks/results/accuracy.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_seconds_of_the_default_call_are_those_measured() -> None:
+    lines = [line.strip("|").split("|") for line in section("Measured").splitlines() if line.startswith("|")]
+    header = [cell.strip() for cell in lines[0]]
+    of_cell = {(cell["data"], cell["C"]): cell for cell in measured() if cell["accuracy"] == 1e-3}
+    rows = [[cell.strip() for cell in line] for line in lines[2:] if (line[0].strip(), _number(line[1])) in of_cell]
+    assert len(rows) == 10
+    for row in rows:
+        cell = of_cell[row[0], float(row[1])]
+        seconds = {name: cell[name] for name in header[2:]}
+        fastest = min(seconds, key=lambda name: seconds[name] or math.inf)
+        for name, shown in zip(header[2:], row[2:], strict=True):
+            expected = "never" if seconds[name] is None else f"{seconds[name]:.3f}"
+            assert shown == (f"**{expected}**" if name == fastest else expected), f"{row[:2]}, {name}"
+
+
+def test_ratios_to_the_others_are_those_measured() -> None:
+    cells, limit = measured(), 5.0
+    text = " ".join(section("Measured").split())
+
+    def ratio(peer: str, least_C: float) -> float:
+        logs = [math.log((cell[peer] or limit) / cell["hinge"]) for cell in cells if cell["C"] >= least_C]
+        return math.exp(sum(logs) / len(logs))
+
+    peers = ("liblinear", "LinearSVC", "Snap ML")
+    all_cells, hard = ([ratio(peer, least) for peer in peers] for least in (0.0, 10.0))
+    behind = sum(any((cell[peer] or limit) < cell["hinge"] for peer in peers) for cell in cells)
+    assert f"{len(cells)} cells" in text and f"faster in {behind} of the {len(cells)} cells" in text
+    liblinear, sklearn_svc, snap = all_cells
+    assert f"takes {liblinear:.1f} times as long" in text
+    assert f"LinearSVC {sklearn_svc:.1f}, Snap ML {snap:.1f}" in text
+    assert "for C >= 10 it is {:.0f}, {:.0f} and {:.0f} times".format(*hard) in text
+
+
+def test_cells_that_converge_are_those_measured() -> None:
+    page = (ROOT / "benchmarks/results/converges.md").read_text(encoding="utf-8")
+    cells = [tuple(map(int, found)) for found in re.findall(r"^\|[^|]*\| (\d+) of (\d+) \|", page, re.MULTILINE)]
+    converged, tried = (sum(column) for column in zip(*cells, strict=True))
+    assert converged == tried and f"all {tried} cells" in " ".join(section("Measured").split())
+    assert f"on {len(cells)} data sets" in " ".join(section("Measured").split())
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def test_module_tells_what_it_runs_on() -> None:
