@@ -22,27 +22,27 @@ class Rows:
 
     @overload
     @staticmethod
-    def dense(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+    def dense(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+    def dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     def part(self, positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
         """The rows at these positions; a part of a part is a part."""
@@ -217,6 +217,9 @@ class Sgd:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -242,6 +245,9 @@ class Dcd:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -269,6 +275,9 @@ class Mpu:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -294,6 +303,9 @@ class Newton:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -346,6 +358,9 @@ class Pegasos:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -385,6 +400,9 @@ class Asset:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -408,6 +426,9 @@ class AssetStar:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -475,6 +496,9 @@ class Norma:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -498,6 +522,9 @@ class Zhang:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -553,6 +580,9 @@ class Lasvm:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -580,6 +610,9 @@ class KernelPegasos:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -606,6 +639,9 @@ class Online:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -685,6 +721,9 @@ class SvmSgd:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -708,6 +747,9 @@ class SvmSgdSingle:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -733,6 +775,9 @@ class SgdQn:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -757,6 +802,9 @@ class SgdQnSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -780,6 +828,9 @@ class CuttingPlane:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -806,6 +857,9 @@ class Ocas:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
