@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from common import plots
-from common.adapters import COMPETITORS
-from common.measure import arrivals
 from common.problem import Bracket, Problem
 from common.store import Results, markdown
 
@@ -18,14 +16,13 @@ import hinge
 from papers import printed, sgd_claims
 from papers.bench import Bench
 from papers.exhibit import Cells, Exhibit, Measured, label, median, number, percent, ratio, seconds, spread
-from papers.watch import reach, stop, stop_at
+from papers.watch import program, reach, stop, stop_at
 
 GOAL = 0.01
 #: Data sets at hand -> rows of the paper's tables.
 DATASETS = {"Adult": "Adult", "Web": "Web", "Covertype": "Covertype", "CCAT": "CCAT", "topics": "CCAT"}
 _USUAL_PASSES = 50  # where the paper prints none
 _MAX_PASSES = 2000
-_PROGRAM_SECONDS = 60.0  # of a fit of somebody else's program
 #: Generated rows at C = 10, where a run of Pegasos on 804,414 of them would take many minutes.
 _FEW_TEXT_ROWS = 200_000
 #: Draw nothing: one run says all.
@@ -74,13 +71,9 @@ class Race:
                     results.put(f"{dataset}|{entrant.name}", {"rows": len(problem.y), "runs": runs})
                     passes = spread(run["passes"] for run in runs)
                     print(f"  {dataset} {entrant.name}: {passes} passes, {len(runs)} seeds", flush=True)
-            for program in (name for name in self.programs if bench.wants(name)):
-                adapter = COMPETITORS[program]
-                if adapter.missing() is None:
-                    took = arrivals(adapter, problem, best, (GOAL,), _PROGRAM_SECONDS, repeats=1).get(GOAL)
-                    runs = [{"passes": None, "seconds": took, "reached": took is not None}]
-                    results.put(f"{dataset}|{program}", {"rows": len(problem.y), "runs": runs})
-                    print(f"  {dataset} {program}: {took} s", flush=True)
+            for name in filter(bench.wants, self.programs):
+                if found := program(name, problem, best, GOAL):
+                    results.put(f"{dataset}|{name}", {"rows": len(problem.y), "runs": found})
 
     def runs(self, bench: Bench, problem: Problem, best: Bracket, dataset: str, entrant: Entrant) -> list[Cells]:
         figures = self.printed(dataset, entrant.column)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from common.adapters import COMPETITORS
+from common.measure import arrivals
 from common.problem import Bracket, Problem
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,6 +21,7 @@ Result = TypeVar("Result")
 # Far below anything asked for: the run ends because we say so.
 _NEVER = 1e-12
 _TIME_LIMIT = 900.0  # CPU seconds of one run
+_PROGRAM_SECONDS = 60.0  # of a fit of somebody else's program
 
 
 class Watched:
@@ -132,6 +135,16 @@ def after_one_pass(problem: Problem, solver: Any, seed: int) -> np.ndarray:
     watched = Watched(solver, lambda point: seen.append(weights(problem, point)))
     solve(problem, watched, tol=_NEVER, max_iter=1, random_state=seed)
     return seen[-1]
+
+
+def program(name: str, problem: Problem, best: Bracket, goal: float) -> list[dict[str, Any]] | None:
+    """A fit of somebody else's program, its tolerance just tight enough for the goal; None if it is not there."""
+    adapter = COMPETITORS[name]
+    if adapter.missing() is not None:
+        return None
+    took = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, repeats=1).get(goal)
+    print(f"  {problem.name} {name}: {took} s", flush=True)
+    return [{"passes": None, "seconds": took, "reached": took is not None}]
 
 
 def silently(call: Callable[[], Result]) -> Result:
