@@ -55,7 +55,7 @@ class Plan:
         return programs * self.repetitions * len(self.costs) * (self.curve + self.fit)
 
 
-_SMALL, _LARGE = Plan((1.0,), 1e-3, 1.5, 4.0, 2), Plan((1.0,), 1e-3, 5.0, 12.0, 1)
+_SMALL, _LARGE = Plan((1.0,), 1e-3, 1.0, 3.0, 2), Plan((1.0,), 1e-3, 4.0, 10.0, 1)
 _DEEP, _DEEP_LARGE = Plan((0.1, 1.0, 10.0), 1e-4, 20.0, 40.0, 3), Plan((1.0,), 1e-4, 120.0, 240.0, 1)
 SIZES = {
     "short": {"Adult": _SMALL, "Web": _SMALL, "ijcnn1": _SMALL, "20news": _SMALL, "text-200000": _LARGE},

@@ -92,7 +92,7 @@ class Arrays:
         rng = _core.Rng([_SEED])
         if solver == "sgd-s":
             return _core.Sgd(self.problem.native, _core.Presentation.single, order, rng)
-        return _core.Dcd(self.problem.native, False, False, 0.0, order, rng)
+        return _core.Dcd(self.problem.native, False, False, 0.0, 0.0, order, rng)
 
     def loop(self, solver: str, ahead: int) -> tuple[Callable[[npt.NDArray[np.int64]], None], npt.NDArray[np.float64]]:
         """The C loop as a function of the visiting order, and the weights it works on."""
@@ -232,7 +232,7 @@ def main() -> int:
     blocks = Blocks()
     orders = {
         "permutation": _core.Order(0, 1),
-        "blocks": _core.Order(*blocks.layout),
+        "blocks": _core.Order(blocks.rows, blocks.group),
         "blocks in turn": _core.Order(blocks.rows, 1),
     }
     lines, checks = [HEADER], []

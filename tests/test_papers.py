@@ -26,7 +26,7 @@ from papers.exhibit import Claim, median, spread
 from papers.watch import after_one_pass, reach, solve
 
 
-def small_rows(name: str, rows: int | None = None) -> tuple[sp.csr_matrix, np.ndarray]:
+def small_rows(name: str) -> tuple[sp.csr_matrix, np.ndarray]:
     """Rows that stand for any data set; MNIST has images."""
     rng = np.random.default_rng(len(name))
     X = rng.standard_normal((240, 64 if name.startswith("MNIST") else 6))

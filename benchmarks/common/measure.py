@@ -60,15 +60,22 @@ def median_seconds(
 
 
 def arrivals(
-    adapter: Adapter, problem: Problem, bracket: Bracket, accuracies: tuple[float, ...], limit: float, repeats: int
+    adapter: Adapter,
+    problem: Problem,
+    bracket: Bracket,
+    accuracies: tuple[float, ...],
+    limit: float,
+    repeats: int,
+    patience: float = math.inf,
 ) -> dict[float, float]:
     """Seconds of a program, its budget tuned, for each accuracy that it reaches within `limit` seconds.
 
-    The budget is made tighter step by step; the fit that reaches an accuracy is repeated, and the median counts.
+    The budget is made tighter step by step; the fit that reaches an accuracy is repeated, and the median counts. After
+    `patience` seconds in all no tighter budget is tried.
     """
     prepared = adapter.prepare(problem)
     found: dict[float, float] = {}
-    budget = None
+    budget, spent = None, 0.0
     for _ in range(_MOST_BUDGETS):
         budget = next_budget(adapter, budget)
         once = attempt(adapter, prepared, problem, budget, 0, limit)
@@ -80,6 +87,7 @@ def arrivals(
             again = repeats > 1
             took = median_seconds(adapter, prepared, problem, budget, limit, repeats) if again else once.seconds
             found.update(dict.fromkeys(new, took))
-        if len(found) == len(accuracies) or once.fit.exhausted:
+        spent += once.seconds
+        if len(found) == len(accuracies) or once.fit.exhausted or spent > patience:
             break
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from common import data, optimum
@@ -32,18 +32,12 @@ _VALUES = 1e10
 _LEAST_SEEDS = 2
 
 
-class Load(Protocol):
-    """The rows of a data set of the papers, of generated text as many as asked for."""
-
-    def __call__(self, name: str, rows: int | None = None) -> Labelled: ...
-
-
-def full_data(name: str, rows: int | None = None) -> Labelled:
-    """At the papers' size, unless `rows` says otherwise."""
-    return _load(f"{DATASETS[name]} {rows or _TEXT_ROWS[name]:,}" if name in _TEXT_ROWS else _source(name))
+def full_data(name: str) -> Labelled:
+    """At the papers' size."""
+    return _load(f"{DATASETS[name]} {_TEXT_ROWS[name]:,}" if name in _TEXT_ROWS else _source(name))
 
 
-def quick_data(name: str, rows: int | None = None) -> Labelled:
+def quick_data(name: str) -> Labelled:
     """The same, the text collections smaller."""
     return _load(f"{DATASETS[name]} {_QUICK_ROWS}" if name in _TEXT_ROWS else _source(name))
 
@@ -63,7 +57,7 @@ class Bench:
     `budget` is the fraction of the papers' numbers of steps that the figures go to.
     """
 
-    load: Load
+    load: Callable[[str], Labelled]
     results: Path
     figures: Path
     optima: Path
@@ -75,8 +69,8 @@ class Bench:
     def wants(self, solver: str) -> bool:
         return self.solvers is None or solver in self.solvers
 
-    def problem(self, name: str, C: float, dtype: type = np.float64, rows: int | None = None) -> Problem:
-        X, y = self.load(name, rows)
+    def problem(self, name: str, C: float, dtype: type = np.float64) -> Problem:
+        X, y = self.load(name)
         return Problem(X.astype(dtype, copy=False), y, C, DATASETS[name])
 
     def split(self, name: str, lam: float, train: int) -> tuple[Problem, Labelled]:

@@ -20,7 +20,7 @@ from papers import printed
 from papers.bench import DATASETS, Bench
 from papers.exhibit import Cells, Claim, Exhibit, Measured, at, label, percent, points
 from papers.pegasos import along_k, k_panel, pegasos, show_along_k
-from papers.watch import after_one_pass, solve
+from papers.watch import after_steps, solve
 
 _DATASETS = ("CCAT", "topics")
 _LAMBDA = 1e-4
@@ -45,17 +45,17 @@ def _problems(bench: Bench, results: Results) -> Iterator[tuple[Problem, Labelle
 
 
 def _along_steps(bench: Bench, results: Results, grid: tuple[int, ...], **options: Any) -> None:
-    """Objective and test error after some steps of 8000 rows, each a run of its own, for several seeds."""
+    """Objective and test error after some steps, each with 8000 other rows, each a run of its own, for several seeds."""
     for problem, (X, y), part in _problems(bench, results):
         part.put("floor", float(np.mean(y * (X @ solve(problem, "dcd", tol=1e-3).coef) <= 0)))
         k = bench.steps(_K)
         part.put("k", k)
-        solver = as_solver("pegasos").replace(sampling="epoch", k=k, **options)
+        solver = as_solver("pegasos").replace(sampling="subset", k=k, **options)
         runs: dict[str, Any] = {}
         for steps in grid:
             found: dict[str, Any] = runs.setdefault(str(steps), {"objective": {}, "error": {}})
             for seed in range(min(bench.seeds, _SEEDS)):
-                w = after_one_pass(problem.drawn(k * steps, seed), solver, seed)
+                w = after_steps(problem, solver.replace(steps=steps), seed)
                 found["objective"][str(seed)] = problem.lam * problem.primal(w)
                 found["error"][str(seed)] = float(np.mean(y * (X @ w) <= 0))
             part.put("runs", runs)

@@ -19,7 +19,7 @@ from hinge.solvers import Setup
 Result = TypeVar("Result")
 
 # Far below anything asked for: the run ends because we say so.
-_NEVER = 1e-12
+NEVER = 1e-12
 _TIME_LIMIT = 900.0  # CPU seconds of one run
 _PROGRAM_SECONDS = 60.0  # of a fit of somebody else's program
 
@@ -54,6 +54,8 @@ class WatchedRun(hinge.Run):
             touched += self._run.advance(1)
             self._watch.seconds += time.process_time() - began
             self._watch.see(self.point())
+            if self._run.finished():
+                break
         return touched
 
     def point(self) -> hinge.Point:
@@ -64,6 +66,9 @@ class WatchedRun(hinge.Run):
 
     def rejected(self) -> None:
         self._run.rejected()
+
+    def finished(self) -> bool:
+        return self._run.finished()
 
 
 def solve(problem: Problem, solver: Any, **options: Any) -> hinge.Solution:
@@ -78,7 +83,9 @@ def weights(problem: Problem, point: hinge.Point) -> np.ndarray:
     return np.asarray(problem.X.T @ (np.clip(point.multipliers, 0.0, problem.C) * problem.y), dtype=np.float64)
 
 
-def reach(problem: Problem, solver: Any, best: Bracket, goal: float, seed: int, max_passes: int) -> dict[str, Any]:
+def reach(
+    problem: Problem, solver: Any, best: Bracket, goal: float, seed: int, max_passes: int, **options: Any
+) -> dict[str, Any]:
     """Train until P/P_opt - 1 <= goal holds for the iterate after a pass, as the SGD paper chooses t_max.
 
     `passes` is None if it did not get there. The certificate of the run is recomputed from its model and multipliers, and
@@ -94,9 +101,10 @@ def reach(problem: Problem, solver: Any, best: Bracket, goal: float, seed: int, 
     solution = solve(
         problem,
         watched,
-        tol=_NEVER,
+        tol=NEVER,
         max_iter=max_passes,
         random_state=seed,
+        **options,
         callback=lambda _: excesses[-1] <= goal or watched.seconds > _TIME_LIMIT,
     )
     return {
@@ -107,11 +115,13 @@ def reach(problem: Problem, solver: Any, best: Bracket, goal: float, seed: int, 
     }
 
 
-def stop(problem: Problem, solver: Any, best: Bracket, tol: float, seed: int, max_passes: int) -> dict[str, Any]:
-    """Train until the gap is within `tol`: passes, and how far the model is above the optimum."""
-    solution = solve(problem, solver, tol=tol, max_iter=max_passes, random_state=seed)
+def stop(
+    problem: Problem, solver: Any, best: Bracket, tol: float, seed: int, max_passes: int, **options: Any
+) -> dict[str, Any]:
+    """Train until the gap is within `tol`, or a rule of the solver's own ends it: passes, and how far above the optimum."""
+    solution = solve(problem, solver, tol=tol, max_iter=max_passes, random_state=seed, **options)
     return {
-        "stop": solution.n_iter if solution.status == "converged" else None,
+        "stop": solution.n_iter if solution.status in ("converged", "finished") else None,
         "stop_excess": best.suboptimality(solution.certificate.primal),
         "stop_certified": _certified(solution, problem, best),
     }
@@ -133,7 +143,16 @@ def after_one_pass(problem: Problem, solver: Any, seed: int) -> np.ndarray:
     """
     seen: list[np.ndarray] = []
     watched = Watched(solver, lambda point: seen.append(weights(problem, point)))
-    solve(problem, watched, tol=_NEVER, max_iter=1, random_state=seed)
+    solve(problem, watched, tol=NEVER, max_iter=1, random_state=seed)
+    return seen[-1]
+
+
+def after_steps(problem: Problem, solver: Any, seed: int) -> np.ndarray:
+    """The iterate of Pegasos after its own number of steps."""
+    seen: list[np.ndarray] = []
+    watched = Watched(solver, lambda point: seen.append(weights(problem, point)))
+    passes = -(-solver.steps * solver.k // len(problem.y)) + 1
+    solve(problem, watched, tol=NEVER, max_iter=passes, random_state=seed)
     return seen[-1]
 
 
@@ -142,7 +161,7 @@ def program(name: str, problem: Problem, best: Bracket, goal: float) -> list[dic
     adapter = COMPETITORS[name]
     if adapter.missing() is not None:
         return None
-    took = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, repeats=1).get(goal)
+    took = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, repeats=1, patience=_PROGRAM_SECONDS).get(goal)
     print(f"  {problem.name} {name}: {took} s", flush=True)
     return [{"passes": None, "seconds": took, "reached": took is not None}]
 
