@@ -17,11 +17,12 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import argparse
 import json
+import math
 import shlex
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,14 @@ class Plan:
 
     def seconds(self, programs: int) -> float:
         """At most; curves that end early take less, often much less."""
-        return programs * self.repetitions * len(self.costs) * (self.curve + self.fit)
+        return self.curves(programs) * (self.curve + self.fit)
+
+    def curves(self, programs: int) -> int:
+        return programs * self.repetitions * len(self.costs)
+
+    def within(self, seconds: float, programs: int) -> Plan:
+        """The same with curves so short that all of them together end in time."""
+        return replace(self, curve=min(self.curve, max(self.fit, seconds / self.curves(programs) - self.fit)))
 
 
 _SMALL, _LARGE = Plan((1.0,), 1e-3, 1.0, 3.0, 2), Plan((1.0,), 1e-3, 4.0, 10.0, 1)
@@ -63,6 +71,8 @@ SIZES = {
     | dict.fromkeys(("Covertype", "text-200000", "text-804414"), _DEEP_LARGE),
 }
 _MOST_FITS = 20  # of a curve
+#: A run takes no longer, however busy the machine is: what is left is shared by the data sets to come.
+MINUTES = {"short": 10.0, "full": math.inf}
 
 
 def main() -> None:
@@ -92,7 +102,9 @@ def run(options: argparse.Namespace, stem: Path) -> None:
     plans = {
         name: plan for name, plan in SIZES[options.size].items() if name in (options.datasets or SIZES[options.size])
     }
-    print(_forecast(plans, programs), flush=True)
+    limit = MINUTES[options.size]
+    print(_forecast(plans, programs, limit), flush=True)
+    end = time.time() + 60.0 * limit
     minutes: dict[str, float] = {}
     measured: list[pd.DataFrame] = []
     for dataset, plan in plans.items():
@@ -100,8 +112,9 @@ def run(options: argparse.Namespace, stem: Path) -> None:
             skipped[dataset] = reason
             continue
         began = time.time()
+        share = (end - began) / (len(plans) - list(plans).index(dataset))
         try:
-            measured.append(_measure(dataset, plan, programs))
+            measured.append(_measure(dataset, plan.within(share, len(programs)), programs))
         except RuntimeError as error:  # nothing came out; benchopt has printed why
             skipped[dataset] = str(error)
             continue
@@ -115,9 +128,9 @@ def run(options: argparse.Namespace, stem: Path) -> None:
         sys.exit("Nothing was measured. " + "; ".join(f"{name}: {reason}" for name, reason in skipped.items()))
 
 
-def _forecast(plans: dict[str, Plan], programs: list[str]) -> str:
+def _forecast(plans: dict[str, Plan], programs: list[str], limit: float) -> str:
     """How long it will take: by the last run, and at most."""
-    most = sum(plan.seconds(len(programs)) for plan in plans.values()) / 60.0
+    most = min(limit, sum(plan.seconds(len(programs)) for plan in plans.values()) / 60.0)
     text = f"{len(programs)} programs on {len(plans)} data sets: "
     last: dict[str, Any] = {}
     for file in (RESULTS / "lab-full.json", RESULTS / "lab.json"):
@@ -126,7 +139,7 @@ def _forecast(plans: dict[str, Plan], programs: list[str]) -> str:
         last |= {name: minutes * share for name, minutes in stored.get("minutes", {}).items()}
     if set(plans) <= set(last):
         text += f"about {sum(last[name] for name in plans):.0f} minutes, judging by the last run; "
-    return f"{text}at most {most:.0f} minutes."
+    return f"{text}at most {math.ceil(most)} minutes."
 
 
 def _measure(dataset: str, plan: Plan, programs: list[str]) -> pd.DataFrame:
