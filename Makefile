@@ -91,7 +91,7 @@ papers-asset: $(VENV)/.built  ## Only those of the kernel machines (ASSET), abou
 	$(BIN)/python benchmarks/papers asset-table2 asset-figure1 asset-figure2
 	$(BIN)/python benchmarks/papers --update
 
-lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in about a quarter of an hour
+lab: $(VENV)/.lab  ## Compare solvers and competitors on several data sets, in ten minutes; says first how long it will take
 	$(BIN)/python benchmarks/lab.py short
 
 lab-full: $(VENV)/.lab  ## The same on all data sets, three costs, deeper curves: hours

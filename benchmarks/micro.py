@@ -37,9 +37,9 @@ from hinge import _core
 from hinge.problem import LOSSES, Blocks, Intercept, Problem, as_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import data
+from common.data import load
+from common.store import RESULTS, machine
 
-_RESULTS = Path(__file__).resolve().parent / "results" / "micro.md"
 _SOURCE = Path(__file__).resolve().with_name("loop.c")
 _C = 1.0
 _SEED = 0
@@ -68,7 +68,7 @@ def pointer(array: npt.NDArray[Any] | None) -> ctypes.c_void_p:
     return ctypes.c_void_p(None if array is None else array.ctypes.data)
 
 
-class Task:
+class Arrays:
     """Rows and labels, as the native core and as the C loops see them."""
 
     def __init__(self, X: Any, y: npt.NDArray[np.float64], libraries: dict[str, ctypes.CDLL]) -> None:
@@ -92,7 +92,7 @@ class Task:
         rng = _core.Rng([_SEED])
         if solver == "sgd-s":
             return _core.Sgd(self.problem.native, _core.Presentation.single, order, rng)
-        return _core.Dcd(self.problem.native, False, False, 0.0, order, rng)
+        return _core.Dcd(self.problem.native, False, False, 0.0, 0.0, order, rng)
 
     def loop(self, solver: str, ahead: int) -> tuple[Callable[[npt.NDArray[np.int64]], None], npt.NDArray[np.float64]]:
         """The C loop as a function of the visiting order, and the weights it works on."""
@@ -141,20 +141,20 @@ def timed(work: Callable[[], Any], into: list[float]) -> Any:
     return result
 
 
-def measure(task: Task, solver: str, orders: dict[str, _core.Order], repetitions: int) -> dict[str, Times]:
+def measure(arrays: Arrays, solver: str, orders: dict[str, _core.Order], repetitions: int) -> dict[str, Times]:
     """Native and C epochs in turn, for every order."""
     times = {name: Times() for name in orders}
     poll = _core.Poll(_core.StopToken())
     runs = {}
     for name, order in orders.items():
-        plain, w_plain = task.loop(solver, 0)
-        fetching, w_fetching = task.loop(solver, _PREFETCH)
-        runs[name] = (task.native(solver, order), _core.Rng([_SEED]), plain, fetching, (w_plain, w_fetching))
+        plain, w_plain = arrays.loop(solver, 0)
+        fetching, w_fetching = arrays.loop(solver, _PREFETCH)
+        runs[name] = (arrays.native(solver, order), _core.Rng([_SEED]), plain, fetching, (w_plain, w_fetching))
     for repetition in range(_WARM_UP + repetitions):
         for name, order in orders.items():
             native, rng, plain, fetching, _ = runs[name]
             into = times[name] if repetition >= _WARM_UP else Times()
-            visit = timed(partial(order.of_all, task.m, rng), into.order)
+            visit = timed(partial(order.of_all, arrays.m, rng), into.order)
             turns: list[tuple[Callable[[], Any], list[float]]] = [
                 (partial(native.advance, 1, poll), into.native),
                 (partial(plain, visit), into.plain),
@@ -167,46 +167,30 @@ def measure(task: Task, solver: str, orders: dict[str, _core.Order], repetitions
         for w in weights:
             if not np.array_equal(found, w):
                 largest = np.abs(found - w).max()
-                raise AssertionError(f"{task.name}, {solver}, {name}: native and C loop differ by {largest}")
+                raise AssertionError(f"{arrays.name}, {solver}, {name}: native and C loop differ by {largest}")
     return times
 
 
-def sequential(task: Task, solver: str, repetitions: int) -> float:
+def sequential(arrays: Arrays, solver: str, repetitions: int) -> float:
     """The C loop over the rows as they lie in memory."""
-    epoch, _ = task.loop(solver, 0)
-    visit = np.arange(task.m)
+    epoch, _ = arrays.loop(solver, 0)
+    visit = np.arange(arrays.m)
     seconds: list[float] = []
     for _ in range(_WARM_UP + repetitions):
         timed(partial(epoch, visit), seconds)
     return float(np.median(seconds[_WARM_UP:]))
 
 
-def tasks(n_rows: int, libraries: dict[str, ctypes.CDLL]) -> Iterator[Task]:
+def tasks(n_rows: int, libraries: dict[str, ctypes.CDLL]) -> Iterator[Arrays]:
     """CSR text in float64 (the requirement) and float32, dense rows of 200 features."""
-    X, y = data.text(n_rows)
-    yield Task(X, y, libraries)
-    yield Task(X.astype(np.float32), y, libraries)
+    X, y = load(f"RCV1-like {n_rows}")
+    yield Arrays(X, y, libraries)
+    yield Arrays(X.astype(np.float32), y, libraries)
     rng = np.random.default_rng(0)
     dense = rng.standard_normal((n_rows, 200)) / np.sqrt(200.0)
     y = np.where(dense @ rng.standard_normal(200) + 0.5 * rng.standard_normal(n_rows) > 0, 1.0, -1.0)
-    yield Task(dense, y, libraries)
-    yield Task(dense.astype(np.float32), y, libraries)
-
-
-def machine() -> str:
-    """Processor, cores, caches, compiler: nothing that names the computer."""
-    model = "unknown processor"
-    for text in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
-        if text.startswith("model name"):
-            model = text.split(":", 1)[1].strip()
-            break
-    caches = []
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        kind = (index / "type").read_text().strip()
-        if kind != "Instruction":
-            caches.append(f"L{(index / 'level').read_text().strip()} {(index / 'size').read_text().strip()}")
-    compiler = subprocess.run([os.environ.get("CC", "cc"), "--version"], capture_output=True, text=True, check=True)
-    return f"{model}, {os.cpu_count()} cores, {', '.join(caches)}; {compiler.stdout.splitlines()[0]}"
+    yield Arrays(dense, y, libraries)
+    yield Arrays(dense.astype(np.float32), y, libraries)
 
 
 HEADER = (
@@ -216,13 +200,13 @@ HEADER = (
 )
 
 
-def line(task: Task, solver: str, order: str, times: Times) -> str:
+def line(arrays: Arrays, solver: str, order: str, times: Times) -> str:
     """A row of the table."""
     native, made, plain, fetching = (
         1e3 * float(np.median(x)) for x in (times.native, times.order, times.plain, times.fetching)
     )
     return (
-        f"| {task.name} | {solver} | {order} | {native:.1f} | {task.bytes / native / 1e6:.2f} | {made:.1f} "
+        f"| {arrays.name} | {solver} | {order} | {native:.1f} | {arrays.bytes / native / 1e6:.2f} | {made:.1f} "
         f"| {plain:.1f} | {fetching:.1f} | {times.ratio():.2f} | {times.ratio(charged=False):.2f} |"
     )
 
@@ -243,12 +227,12 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--repetitions", type=int, default=11)
     parser.add_argument("--only-required", action="store_true", help="CSR float64 only")
-    parser.add_argument("--output", default=str(_RESULTS), help="file for the report; - for none")
+    parser.add_argument("--output", default=str(RESULTS / "micro.md"), help="file for the report; - for none")
     options = parser.parse_args()
     blocks = Blocks()
     orders = {
         "permutation": _core.Order(0, 1),
-        "blocks": _core.Order(*blocks.layout),
+        "blocks": _core.Order(blocks.rows, blocks.group),
         "blocks in turn": _core.Order(blocks.rows, 1),
     }
     lines, checks = [HEADER], []
@@ -259,20 +243,20 @@ def main() -> int:
         print(text, flush=True)
 
     with tempfile.TemporaryDirectory() as directory:
-        for number, task in enumerate(tasks(options.rows, compile_loops(directory))):
+        for number, arrays in enumerate(tasks(options.rows, compile_loops(directory))):
             if number == 0:
-                shape = f"{task.m:,} x {task.d:,} with {task.X.nnz:,} stored values"
+                shape = f"{arrays.m:,} x {arrays.d:,} with {arrays.X.nnz:,} stored values"
             elif options.only_required:
                 break
             for solver in ("sgd-s", "dcd"):
-                times = measure(task, solver, orders, options.repetitions)
+                times = measure(arrays, solver, orders, options.repetitions)
                 for name in orders:
-                    report(line(task, solver, name, times[name]))
+                    report(line(arrays, solver, name, times[name]))
                 if number == 0:
                     checks += list(verdicts(solver, times))
-                seconds = sequential(task, solver, options.repetitions)
-                speed = task.bytes / seconds / 1e9
-                report(f"| {task.name} | {solver} | sequential | | {speed:.2f} | | {1e3 * seconds:.1f} | | | |")
+                seconds = sequential(arrays, solver, options.repetitions)
+                speed = arrays.bytes / seconds / 1e9
+                report(f"| {arrays.name} | {solver} | sequential | | {speed:.2f} | | {1e3 * seconds:.1f} | | | |")
     judged = [f"- {'met' if met else '**missed**'}: {text}" for met, text in checks]
     print("\n" + "\n".join(judged))
     if options.output != "-":

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmark_utils.harness import Attempt, Fit
-from benchmark_utils.measure import measure
-from benchmark_utils.optimum import bracket
-from benchmark_utils.problem import Problem, error_rate
 from benchopt import BaseObjective
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common.harness import Attempt, Fit
+from common.measure import measure
+from common.optimum import bracket
+from common.problem import Problem, error_rate
+
+_WIDTH = 1e-7  # of the bracket of the optimum
 
 
 class Objective(BaseObjective):
     """1/2 |w|^2 + C sum_i max(0, 1 - y_i w.x_i), without intercept.
 
-    `accuracy` ends a curve (:func:`benchmark_utils.measure.measure` has the rule), `time_limit` ends a fit, in seconds.
+    `accuracy` ends a curve (:func:`common.measure.measure` has the rule), `time_limit` ends a fit, in seconds.
     """
 
     name = "hinge loss"
     min_benchopt_version = "1.9"
     requirements = ["scikit-learn"]
     parameters = {"C": [1.0], "accuracy": [1e-3], "time_limit": [10.0]}
-    test_config = {"dataset": {"name": "RCV1-like", "rows": 2000}}
 
     def skip(self, reason: str | None = None, **data: Any) -> tuple[bool, str | None]:
         return reason is not None, reason
 
     def set_data(self, X: Any, y: Any, X_test: Any, y_test: Any) -> None:
-        self.problem = Problem(X, y, self.C)
-        self.bracket = bracket(self.problem)
+        self.problem = Problem(X, y, self.C, "laboratory")
+        self.bracket = bracket(self.problem, _WIDTH)
         self.X_test, self.y_test = X_test, y_test
 
     def get_objective(self) -> dict[str, Any]:

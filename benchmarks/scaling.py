@@ -19,25 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import scale
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import data
+from common import data, plots
+from common.problem import Labelled
+from common.store import RESULTS, markdown
 
 import hinge
 
-_RESULTS = Path(__file__).resolve().parent / "results"
 _COVERTYPE_ROWS = (10_000, 40_000, 160_000, 640_000, 1_600_000, 5_800_000)
 _TEXT_ROWS = (25_000, 100_000, 400_000, 1_600_000)
 
 
-def covertype(rows: int = 0) -> tuple[Any, Any]:
-    """Covertype, standardised; `rows` of them drawn with noise, so that no two are the same."""
-    X, y = data.covertype_raw(data.data_dir())
-    X = scale(X)
-    if rows == 0:
-        return X, y
+def covertype_like(rows: int) -> Labelled:
+    """So many rows of Covertype, standardised, with noise, so that no two are the same."""
+    X, y = data.load("Covertype, standardised")
     rng = np.random.default_rng(0)
     drawn = rng.integers(len(y), size=rows)
     X = X[drawn]
@@ -47,15 +44,15 @@ def covertype(rows: int = 0) -> tuple[Any, Any]:
     return X, y[drawn]
 
 
-def mnist() -> tuple[Any, Any]:
-    """The digits 0 to 4 against 5 to 9, dense, float64."""
-    X, y = data.mnist(data.data_dir())
-    return np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64), y
+def dense_digits() -> Labelled:
+    """MNIST, 0 to 4 against 5 to 9, dense."""
+    X, y = data.mnist()
+    return np.ascontiguousarray(X.toarray()), y
 
 
-GROWING: dict[str, tuple[Callable[[int], tuple[Any, Any]], tuple[int, ...]]] = {
-    "Covertype-like": (covertype, _COVERTYPE_ROWS),
-    "RCV1-like": (data.text, _TEXT_ROWS),
+GROWING: dict[str, tuple[Callable[[int], Labelled], tuple[int, ...]]] = {
+    "Covertype-like": (covertype_like, _COVERTYPE_ROWS),
+    "RCV1-like": (data.MADE["RCV1-like"], _TEXT_ROWS),
 }
 
 
@@ -70,39 +67,29 @@ def seconds(X: Any, y: Any, repeats: int, **options: Any) -> float:
     return statistics.median(times)
 
 
-def threads(repeats: int, text_rows: int) -> list[str]:
+def compared(names: list[str], ways: dict[str, dict[str, Any]], repeats: int, digits: int) -> str:
+    """Two ways to call, and the ratio of the slower header to the first."""
+    first, second = ways
+    rows = []
+    for name in names:
+        X, y = dense_digits() if name.startswith("MNIST") else data.load(name)
+        a, b = (seconds(X, y, repeats, **options) for options in ways.values())
+        ratio = a / b if "thread" in first else b / a
+        rows.append((name, f"{a:.{digits}f}", f"{b:.{digits}f}", f"{ratio:.2f}"))
+        print(*rows[-1], sep=" | ", flush=True)
+    return markdown(("data", f"{first} (s)", f"{second} (s)", "ratio"), rows)
+
+
+def threads(repeats: int, text_rows: int) -> str:
     """One thread and two."""
-    sets: dict[str, Callable[[], tuple[Any, Any]]] = {
-        "Covertype, standardised": covertype,
-        "MNIST 0-4 against 5-9": mnist,
-        f"RCV1-like {text_rows:,}": lambda: data.text(text_rows),
-    }
-    lines = ["| data | one thread (s) | two (s) | ratio |", "|---|---|---|---|"]
-    for name, load in sets.items():
-        X, y = load()
-        one, two = (seconds(X, y, repeats, n_jobs=n_jobs) for n_jobs in (1, 2))
-        lines.append(f"| {name} | {one:.2f} | {two:.2f} | {one / two:.2f} |")
-        print(lines[-1], flush=True)
-    return lines
+    names = ["Covertype, standardised", "MNIST 0-4 against 5-9", f"RCV1-like {text_rows:,}"]
+    return compared(names, {"one thread": {"n_jobs": 1}, "two": {"n_jobs": 2}}, repeats, 2)
 
 
-def intercepts(repeats: int) -> list[str]:
+def intercepts(repeats: int) -> str:
     """A free intercept against none."""
-    sets: dict[str, Callable[[], tuple[Any, Any]]] = {
-        "Adult": lambda: data.adult(data.data_dir()),
-        "Web": lambda: data.web(data.data_dir()),
-        "IJCNN1": lambda: data.ijcnn1(data.data_dir()),
-        "Covertype, standardised": covertype,
-        "20 newsgroups": lambda: data.newsgroups(data.data_dir()),
-        "RCV1-like 100,000": lambda: data.text(100_000),
-    }
-    lines = ["| data | none (s) | free (s) | ratio |", "|---|---|---|---|"]
-    for name, load in sets.items():
-        X, y = load()
-        none, free = (seconds(X, y, repeats, intercept=kind) for kind in ("none", "free"))
-        lines.append(f"| {name} | {none:.3f} | {free:.3f} | {free / none:.2f} |")
-        print(lines[-1], flush=True)
-    return lines
+    names = ["Adult", "Web", "IJCNN1", "Covertype, standardised", "20 newsgroups", "RCV1-like 100,000"]
+    return compared(names, {"none": {"intercept": "none"}, "free": {"intercept": "free"}}, repeats, 3)
 
 
 def _memory(field: str) -> int:
@@ -122,49 +109,29 @@ def one_size(name: str, rows: int, repeats: int) -> None:
     print(held, taken, _memory("VmHWM") - before)
 
 
-def growth(repeats: int, largest: float, picture: Path) -> list[str]:
+def growth(repeats: int, largest: float, picture: Path) -> str:
     """Time and memory against the number of rows."""
-    lines = [
-        "| data | rows | data (MB) | seconds | microseconds a row | peak memory beyond the data |",
-        "|---|---|---|---|---|---|",
-    ]
-    slopes = []
-    curves = {}
+    rows, slopes, curves = [], [], []
+    looks = plots.styles(list(GROWING))
     for name, (_, sizes) in GROWING.items():
         times = []
-        for rows in [rows for rows in sizes if rows <= largest]:
-            command = [sys.executable, __file__, "--one-size", name, str(rows), "--repeats", str(repeats)]
+        for size in (size for size in sizes if size <= largest):
+            command = [sys.executable, __file__, "--one-size", name, str(size), "--repeats", str(repeats)]
             found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
             held, taken, peak = (float(x) for x in found)
-            times.append((rows, taken))
-            lines.append(
-                f"| {name} | {rows:,} | {held / 1e6:.0f} | {taken:.3f} | {1e6 * taken / rows:.2f} | {peak / held:.1%} |"
-            )
-            print(lines[-1], flush=True)
+            times.append((size, taken))
+            per_row = f"{1e6 * taken / size:.2f}"
+            rows.append((name, f"{size:,}", f"{held / 1e6:.0f}", f"{taken:.3f}", per_row, f"{peak / held:.1%}"))
+            print(*rows[-1], sep=" | ", flush=True)
         slope = np.polyfit(*np.log(np.array(times).T), 1)[0]
         slopes.append(f"- {name}: time grows with the power {slope:.2f} of the number of rows")
-        curves[name] = times
-    _draw(curves, picture)
-    return [*lines, "", *slopes, "", f"![Seconds against rows]({picture.name})"]
-
-
-def _draw(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, times in curves.items():
-        rows, taken = np.array(times).T
-        (line,) = axes.loglog(rows, taken, "o-", label=name)
-        axes.loglog(rows, taken[-1] * rows / rows[-1], ":", color=line.get_color(), linewidth=1)
-    axes.set(
-        xlabel="rows", ylabel="seconds of a default call", title="Time against rows (dotted: proportional to rows)"
-    )
-    axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=130)
+        x, y = zip(*times, strict=True)
+        curves.append(plots.Curve(name, x, y, looks[name]))
+        curves.append(plots.Curve("", x, [y[-1] * size / x[-1] for size in x], plots.dashed(looks[name])))
+    title = "Time against rows (dashed: proportional to rows)"
+    plots.save([plots.Panel(title, "rows", "seconds of a default call", curves)], picture)
+    header = ("data", "rows", "data (MB)", "seconds", "microseconds a row", "peak memory beyond the data")
+    return "\n".join([markdown(header, rows), "", *slopes, "", f"![Seconds against rows]({picture.name})"])
 
 
 def main() -> None:
@@ -174,7 +141,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--text-rows", type=int, default=804_414)
     parser.add_argument("--largest", type=float, default=1e9)
-    parser.add_argument("--output", type=Path, default=_RESULTS / "scaling.md")
+    parser.add_argument("--output", type=Path, default=RESULTS / "scaling.md")
     parser.add_argument("--one-size", nargs=2, metavar=("NAME", "ROWS"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one_size is not None:
@@ -193,7 +160,7 @@ def main() -> None:
     ]
     for name in given.only or sections:
         title, measure = sections[name]
-        page += ["", f"## {title}", "", *measure()]
+        page += ["", f"## {title}", "", measure()]
     given.output.write_text("\n".join(page) + "\n", encoding="utf-8")
 
 

@@ -9,24 +9,28 @@ with scaled features (standardised; sparse ones are only divided by the standard
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import data
 import numpy as np
 import scipy.sparse as sp
-from sklearn import datasets
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import data
+from common.store import RESULTS, markdown
+
 import hinge
 
-RESULTS = Path(__file__).parent / "results" / "streams.md"
 #: Rows and labels to learn from, rows and labels to test on.
 Parts: TypeAlias = tuple[Any, Any, Any, Any]
 # Small data sets are split and ordered anew so often, large ones a few times.
@@ -35,73 +39,41 @@ _SMALL, _LARGE = 20, 3
 _TIE = 0.005
 
 
-def _split(load: Callable[[], tuple[Any, Any]], most: int = 10**9) -> Callable[[int], Parts]:
-    kept: list[tuple[Any, Any]] = []
+def _split(load: Callable[[], tuple[Any, Any]]) -> Callable[[int], Parts]:
+    """Split anew with each seed."""
+    load = functools.cache(load)
 
     def parts(seed: int) -> Parts:
-        kept[:] = kept or [load()]
-        X, y = kept[0]
+        X, y = load()
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
-        return X_train[:most], y_train[:most], X_test, y_test
+        return X_train, y_train, X_test, y_test
 
     return parts
 
 
-def _published(load: Callable[[], Parts], most: int = 10**9) -> Callable[[int], Parts]:
-    kept: list[Parts] = []
+def _published(
+    load: Callable[[str], tuple[Any, Any]], names: tuple[str, str], most: int = 10**9
+) -> Callable[[int], Parts]:
+    """A published test set; the training rows in a new order with each seed."""
+    load = functools.cache(load)
 
     def parts(seed: int) -> Parts:
-        kept[:] = kept or [load()]
-        X, y, X_test, y_test = kept[0]
+        (X, y), test = load(names[0]), load(names[1])
         order = np.random.default_rng(seed).permutation(len(y))[:most]
-        return X[order], y[order], X_test, y_test
+        return X[order], y[order], *test
 
     return parts
-
-
-def _adult() -> Parts:
-    split = data.adult_split(data.data_dir())
-    return split.X, split.y, split.X_test, split.y_test
-
-
-def _newsgroups() -> Parts:
-    def part(name: str) -> tuple[Any, Any]:
-        return data._read_libsvm(data.data_dir() / f"20news-bydate.{name}.tfidf.libsvm.xz", data._NEWSGROUPS_FEATURES)
-
-    return (*part("train"), *part("test"))
-
-
-def _mnist() -> Parts:
-    def part(name: str) -> tuple[Any, Any]:
-        folder = data.data_dir() / "mnist"
-        pixels = data._idx(folder / f"{name}-images-idx3-ubyte.gz", header=16).reshape(-1, 28 * 28)
-        return pixels.astype(np.float64), data._idx(folder / f"{name}-labels-idx1-ubyte.gz", header=8)
-
-    return (*part("train"), *part("t10k"))
-
-
-def _covertype() -> tuple[Any, Any]:
-    import lzma
-
-    with lzma.open(data.data_dir() / "covtype.data.xz", "rt") as lines:
-        table = np.loadtxt((line for k, line in enumerate(lines) if k % 6 == 0), delimiter=",")
-    return table[:, :-1], table[:, -1].astype(int)
 
 
 SETS: dict[str, tuple[Callable[[int], Parts], int]] = {
-    "breast cancer": (_split(lambda: datasets.load_breast_cancer(return_X_y=True)), _SMALL),
-    "wine": (_split(lambda: datasets.load_wine(return_X_y=True)), _SMALL),
-    "digits": (_split(lambda: datasets.load_digits(return_X_y=True)), _SMALL),
-    "made 20,000 x 50": (
-        _split(lambda: datasets.make_classification(28_600, 50, n_informative=10, random_state=0)),
-        _LARGE,
-    ),
-    "Adult": (_published(_adult), _LARGE),
-    "Web": (_split(lambda: data.web(data.data_dir())), _LARGE),
-    "IJCNN1": (_split(lambda: data.ijcnn1(data.data_dir())), _LARGE),
-    "Covertype, 7 classes": (_split(_covertype), _LARGE),
-    "MNIST, 20,000 rows": (_published(_mnist, 20_000), _LARGE),
-    "20 newsgroups": (_published(_newsgroups), _LARGE),
+    **{name: (_split(data.SETS[name]), _SMALL) for name in ("breast cancer", "wine", "digits")},
+    "made 20,000 x 50": (_split(data.made(28_600, 50, 10)), _LARGE),
+    "Adult": (_published(data.adult, ("a9a.xz", "a9a.t.xz")), _LARGE),
+    "Web": (_split(data.web), _LARGE),
+    "IJCNN1": (_split(data.ijcnn1), _LARGE),
+    "Covertype, 7 classes": (_split(lambda: data.cover_types(every=6)), _LARGE),
+    "MNIST, 20,000 rows": (_published(data.digits, ("train", "t10k"), 20_000), _LARGE),
+    "20 newsgroups": (_published(data.topics, ("train", "test")), _LARGE),
 }
 
 
@@ -112,26 +84,24 @@ def scaled(parts: Parts) -> Parts:
     return scaler.transform(X), y, scaler.transform(X_test), y_test
 
 
-def _scikit(**params: Any) -> Callable[[Parts], float]:
+def _learner(make: Callable[[], Any]) -> Callable[[Parts], float]:
+    """One pass of a model of scikit-learn's kind."""
+
     def accuracy(parts: Parts) -> float:
         X, y, X_test, y_test = parts
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = SGDClassifier(shuffle=False, **params).partial_fit(X, y, classes=np.unique(y))
-            return float(model.score(X_test, y_test))
+            return float(make().partial_fit(X, y, classes=np.unique(y)).score(X_test, y_test))
 
     return accuracy
+
+
+def _scikit(**params: Any) -> Callable[[Parts], float]:
+    return _learner(lambda: SGDClassifier(shuffle=False, **params))
 
 
 def _ours(**params: Any) -> Callable[[Parts], float]:
-    def accuracy(parts: Parts) -> float:
-        X, y, X_test, y_test = parts
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = hinge.OnlineSVC(**params).partial_fit(X, y, classes=np.unique(y))
-        return float(model.score(X_test, y_test))
-
-    return accuracy
+    return _learner(lambda: hinge.OnlineSVC(**params))
 
 
 def _vowpal(parts: Parts) -> float:
@@ -209,14 +179,10 @@ def drift(rotations: int) -> dict[str, float]:
     return {name: learner(parts) for name, learner in learners.items()}
 
 
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def report(found: dict[tuple[str, str], dict[str, float]]) -> str:
     """The page."""
     learners = list(next(iter(found.values())))
-    lines = [_row(["data", "features", *learners]), _row(["---"] * (2 + len(learners)))]
+    lines: list[list[str]] = []
     behind = []
     for (name, form), values in found.items():
         best = max(values[other] for other in OTHERS if other in values)
@@ -224,7 +190,7 @@ def report(found: dict[tuple[str, str], dict[str, float]]) -> str:
             behind.append(f"{name}, {form}")
         top = max(best, values["OnlineSVC"])
         cells = [f"**{100 * v:.1f}**" if v >= top - _TIE else f"{100 * v:.1f}" for v in values.values()]
-        lines.append(_row([name, form, *cells]))
+        lines.append([name, form, *cells])
     passes = (1, 3, 7)
     drifts = [drift(n) for n in passes]
     verdict = (
@@ -245,16 +211,17 @@ def report(found: dict[tuple[str, str], dict[str, float]]) -> str:
             "",
             verdict,
             "",
-            *lines,
+            markdown(["data", "features", *learners], lines),
             "",
             "## A stream that changes",
             "",
             "Digits, scaled: passes with the labels as they are, then one pass in which every label is another one; accuracy",
             "in % on unseen rows with the new labels.",
             "",
-            _row(["passes before the change", *map(str, passes)]),
-            _row(["---"] * (1 + len(passes))),
-            *(_row([name, *(f"{100 * values[name]:.1f}" for values in drifts)]) for name in drifts[0]),
+            markdown(
+                ["passes before the change", *map(str, passes)],
+                [[name, *(f"{100 * values[name]:.1f}" for values in drifts)] for name in drifts[0]],
+            ),
             "",
         ]
     )
@@ -264,7 +231,7 @@ def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), help="some of the data sets only")
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=RESULTS / "streams.md")
     arguments = parser.parse_args()
     learners = list(LEARNERS)
     if importlib.util.find_spec("vowpalwabbit") is None:

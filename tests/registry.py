@@ -5,9 +5,10 @@ What each supports comes from its traits. A new solver is tested by being in the
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from hinge import DCD, MPU, OCAS, SGDQN, Asset, AssetStar, Norma, Online, Pegasos, SvmSGD, Zhang
+from hinge import DCD, MPU, OCAS, SGDQN, Asset, AssetStar, Norma, Online, Pegasos, SGDm, SGDr, SvmSGD, Zhang
 from hinge.problem import LOSSES
 from hinge.solvers import SOLVERS as REGISTRY
 
@@ -26,7 +27,9 @@ VARIANTS: dict[str, Any] = {
     "asset-star of the last steps": AssetStar(average_last=1),
     "dcd without shrinking": DCD(shrinking=False),
     "dcd without polish": DCD(polish=False),
+    "dcd as published": DCD(polish=False, eps=0.1),
     "mpu with delta": MPU(delta=0.1),
+    "mpu of a fixed step": MPU(delta=0.1, refine=False, precision="single"),
     "ocas that forgets": OCAS(keep_unused=2, mu=0.5),
     "online in batches": Online(batch=16),
     "online average": Online(batch=7, output="average", projection=False),
@@ -34,12 +37,20 @@ VARIANTS: dict[str, Any] = {
     "pegasos average": Pegasos(output="average", start_at="random"),
     "pegasos random": Pegasos(output="random", projection=False),
     "pegasos lazy": Pegasos(advance_without_loss=False),
+    "pegasos subset": Pegasos(k=5, sampling="subset"),
     "pegasos exact": Pegasos(k=20, bias="exact"),
     "norma average": Norma(output="average", projection=True, horizon=_HORIZON),
     "zhang epoch": Zhang(output="average", sampling="epoch", eta=0.1),
     "svmsgd single": SvmSGD(precision="single"),
     "svmsgd average": SvmSGD(output="average", sample_size=100),
+    "svmsgd of Bottou": SvmSGD(calibration="first", sample_size=30),
     "sgd-qn single": SGDQN(precision="single"),
+    "sgd-qn published": SGDQN(variant="published"),
+    "sgd-qn published, single": SGDQN(variant="published", precision="single"),
+    "sgd-qn erratum": SGDQN(variant="erratum"),
+    "sgd-qn sgd2": SGDQN(variant="sgd2", precision="single"),
+    "sgd-r single": SGDr(precision="single"),
+    "sgd-m single": SGDm(precision="single", budget=math.inf),
 }
 
 

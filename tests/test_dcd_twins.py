@@ -30,8 +30,8 @@ def dcd_pair(case: Case, shrinking: bool, polish: bool, order: tuple[int, int] =
     problem, slow_problem = case.make()
     free = case.intercept == "free"
     kappa = 0.03 * float(problem.rows.squared_norms.mean()) + problem.lambda_ if free else 0.0
-    native = _core.Dcd(problem.native, shrinking, polish, kappa, _core.Order(*order), _core.Rng([5]))
-    return native, core.Dcd(slow_problem, shrinking, polish, kappa, core.Order(*order), core.Rng([5]))
+    native = _core.Dcd(problem.native, shrinking, polish, 0.0, kappa, _core.Order(*order), _core.Rng([5]))
+    return native, core.Dcd(slow_problem, shrinking, polish, 0.0, kappa, core.Order(*order), core.Rng([5]))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -41,7 +41,7 @@ def test_native_dcd_equals_the_twin_to_stagnation(intercept: InterceptKind, C: f
     """Rows leave and come back, by themselves and when the caller's check on all rows says so."""
     layout: Any = "csr" if C == 1.0 else "dense"
     case = Case(layout, intercept=intercept, weights=True, C=C, m=90, loss=loss)
-    n_active = assert_same_while_rows_leave(*dcd_pair(case, True, False, BLOCKS.layout), 60)
+    n_active = assert_same_while_rows_leave(*dcd_pair(case, True, False, (BLOCKS.rows, BLOCKS.group)), 60)
     assert min(n_active) < max(n_active) or loss == "squared_hinge", "nothing was shrunk: the test shows nothing"
 
 

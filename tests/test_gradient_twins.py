@@ -1,4 +1,4 @@
-"""Norma, Zhang, SvmSgd and SGD-QN: what their papers say, and their ends of float64, native and in NumPy."""
+"""Norma, Zhang and SvmSgd: what their papers say, and their ends of float64, native and in NumPy."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pairs import BLOCKS, PERMUTATION, SCALES, Case, assert_same_run, cases, pair, poll
+from pairs import PERMUTATION, SCALES, Case, assert_same_run, cases, pair, poll
 from registry import SOLVERS
 
-from hinge import SGDQN, Norma, SvmSGD, Zhang
+from hinge import Norma, Once, SvmSGD, Zhang
 from hinge.reference import core
 from hinge.reference.dual_average import DualAverage
 from hinge.reference.order import draws
 from hinge.reference.primal_iterate import PrimalIterate
+from hinge.reference.svmsgd import BottouRate, lower_of_best_pair
 
 PRECISIONS = ["double", "single"]
 
@@ -48,12 +49,6 @@ def test_native_svmsgd_on_a_small_sample_equals_the_twin(sample_size: int, preci
     native, slow = pair(SvmSGD(sample_size=sample_size, precision=precision), Case(weights=True))
     assert_same_run(native, slow, [1, 2])
     assert native.state()["eta0"] > 0.0
-
-
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("scale", [1e-140, 1e-60, 1e60, 1e140])
-def test_native_sgdqn_at_the_ends_of_float64_equals_the_twin(scale: float, precision: Any) -> None:
-    assert_same_run(*pair(SGDQN(precision=precision), Case(scale=scale, m=40), order=BLOCKS), [1, 3])
 
 
 # PrimalIterate
@@ -157,10 +152,10 @@ def test_eta0_is_the_best_of_its_neighbours(scale: float, precision: Any) -> Non
     assert_same_run(native, slow, [1])
     eta0 = native.state()["eta0"]
     with np.errstate(all="ignore"):
-        cost = slow.cost(sample, eta0)
+        cost = slow.cost(sample, BottouRate(eta0))
         assert eta0 <= slow.largest
-        assert cost <= slow.cost(sample, 0.5 * eta0)
-        assert 2.0 * eta0 > slow.largest or cost <= slow.cost(sample, 2.0 * eta0)
+        assert cost <= slow.cost(sample, BottouRate(0.5 * eta0))
+        assert 2.0 * eta0 > slow.largest or cost <= slow.cost(sample, BottouRate(2.0 * eta0))
 
 
 @pytest.mark.parametrize(
@@ -179,45 +174,32 @@ def test_eta0_at_the_ends_of_its_range(scale: float, precision: Any, expected: f
     assert native.state()["eta0"] == expected
 
 
-# SGD-QN
+# Bottou's calibration
 
 
-class Shrinking(core.SgdQn):
-    """Remembers when it shrinks and learns."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.shrunk: list[int] = []
-        self.learned: list[int] = []
-
-    def _shrink(self) -> None:
-        before = np.float64(self.w)
-        super()._shrink()
-        assert np.all(np.abs(self.w) <= np.abs(before))
-        self.shrunk.append(self.t)
-
-    def _learn_curvature(self, i: int) -> None:
-        columns, x = self.problem.rows.entries(i)
-        before = self.r.copy()
-        super()._learn_curvature(i)
-        others = np.setdiff1d(np.arange(self.r.size), columns[x != 0.0])
-        assert np.all(self.r[others] <= before[others]), "a feature that is absent has seen curvature"
-        self.learned.append(self.t)
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("scale", [1e-12, 1e-5, 1.0, 1e5, 1e12, 1e140])
+def test_calibration_of_the_program_equals_the_twin_and_uses_the_first_rows(scale: float, precision: Any) -> None:
+    solver = SvmSGD(calibration="first", sample_size=20, precision=precision)
+    native, slow = pair(solver, Case(scale=scale, C=10.0), order=Once())
+    tried: list[Any] = []
+    slow.cost = lambda sample, rate, cost=slow.cost: tried.append((tuple(sample), rate)) or cost(sample, rate)
+    assert_same_run(native, slow, [1, 2])
+    assert {sample for sample, _ in tried} == {slow.order.kept[:20]}, "other rows than the first of the shuffled ones"
+    assert native.state()["eta0"] in {rate.eta for _, rate in tried}, (
+        "another eta_0 than those tried, at a constant rate"
+    )
 
 
-class ShrinkingSingle(Shrinking):
-    dtype = np.float32
-
-
-@pytest.mark.parametrize(("precision", "kind"), [("double", Shrinking), ("single", ShrinkingSingle)])
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_curvature_is_learned_after_shrinking_and_stays_in_its_range(layout: Any, precision: Any, kind: Any) -> None:
-    native, plain = pair(SGDQN(precision=precision), Case(layout, C=0.1, m=150))
-    slow = kind(plain.problem, plain.order, plain.rng)
-    assert_same_run(native, slow, [20])
-    assert slow.skip >= 16
-    assert slow.learned, "the test wants some curvature"
-    assert {t - 1 for t in slow.learned} <= set(slow.shrunk), "curvature is measured at the step after shrinking"
-    r = native.state()["r"]
-    assert np.all((r >= 1.0) & (r <= 100.0))
-    assert r.max() > 1.0
+@pytest.mark.parametrize("largest", [0.01, 3.0, 1e9])
+@pytest.mark.parametrize("best", [1e-6, 0.3, 1.0, 1.7, 40.0, 1e6])
+def test_lower_one_of_the_best_pair(best: float, largest: float) -> None:
+    """The cost has one minimum: the pair around it, or the one at the end of the range; the lower one is taken."""
+    found = lower_of_best_pair(largest, lambda eta: abs(np.log(eta / best)))
+    first = min(1.0, 0.5 * largest)
+    assert found <= largest
+    assert np.log2(found / first) == round(np.log2(found / first)), "not a power of 2 times the first one"
+    if best >= 0.5 * largest:
+        assert 0.25 * largest <= found <= 0.5 * largest, "the lower one of the last pair below the limit"
+    else:
+        assert 0.25 * best <= found <= 2.0 * best

@@ -14,7 +14,7 @@ from registry import SOLVERS, with_losses
 from streams import CANCER, IS_BENIGN, same
 from test_signals import OutOfTime, handler, raise_out_of_time
 
-from hinge import LinearSVC, OnlineSVC, search_eta, solve, verify
+from hinge import LinearSVC, OnlineSVC, solve, verify
 
 pytestmark = pytest.mark.timing
 
@@ -171,9 +171,3 @@ def test_interrupt_ends_certify() -> None:
         model = OnlineSVC(alpha=1e-9, max_iter=3).fit(X, y)
     with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.05):
         model.certify(X, y, max_iter=100_000)
-
-
-def test_interrupt_ends_the_search_of_a_step_size() -> None:
-    rows, labels = make(20_000)
-    with pytest.raises(KeyboardInterrupt), ctrl_c_after(0.3):
-        search_eta(rows, labels, epochs=2000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import os
 import re
@@ -12,7 +13,6 @@ import sys
 import textwrap
 import time
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,15 @@ import hinge
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-import data
-from benchmark_utils import optimum, sources
-from benchmark_utils.adapters.ours import Ours
-from benchmark_utils.adapters.programs import SvmPerf
-from benchmark_utils.adapters.registry import COMPETITORS, programs
-from benchmark_utils.harness import Adapter, Attempt, Fit, attempt, next_budget
-from benchmark_utils.measure import measure
-from benchmark_utils.problem import Bracket, Problem
+from common import data, optimum, sources, text
+from common.adapters import COMPETITORS, PROGRAMS
+from common.adapters.ours import Ours
+from common.adapters.programs import SvmPerf
+from common.harness import Adapter, Attempt, Fit, attempt, next_budget
+from common.measure import arrivals, measure
+from common.problem import Bracket, Problem, Split
 
-BENCHMARKS = Path(data.__file__).parent
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 LIMITS = {"accuracy": 1e-3, "time_limit": 10.0}
 
 
@@ -50,6 +49,11 @@ def problem() -> Problem:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HINGE_LAB_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return tmp_path / "optima.json"
 
 
 class TestMeasures:
@@ -73,24 +77,39 @@ class TestMeasures:
         assert found["value"] == pytest.approx(problem.C * 1200)
         assert not found["done"]
 
-    def test_bracket_holds_the_optimum_and_is_stored(self, problem: Problem, cache: Path) -> None:
-        first = optimum.bracket(problem)
-        assert first.lower <= first.upper
-        assert first.width < 1e-6
-        assert [path.name for path in cache.iterdir()] == [f"optimum-{optimum.fingerprint(problem)}.npz"]
-        assert optimum.bracket(problem) == first
-        assert optimum.fingerprint(Problem(problem.X, problem.y, 0.8)) != optimum.fingerprint(problem)
+    def test_bracket_holds_the_optimum_and_is_stored(self, problem: Problem, table: Path) -> None:
+        first = optimum.bracket(problem, table=table)
+        assert first.lower <= first.upper and first.width <= optimum.WIDTH
+        assert list(json.loads(table.read_text())["cells"]) == [problem.fingerprint()]
+        assert optimum.bracket(problem, table=table) == first
+        assert Problem(problem.X, problem.y, 0.8).fingerprint() != problem.fingerprint()
 
-    def test_stored_vectors_are_checked_not_believed(self, problem: Problem, cache: Path) -> None:
-        exact = optimum.bracket(problem)
-        path = next(cache.iterdir())
-        np.savez(path, w=np.zeros(15), a=np.zeros(1200))
-        poor = optimum.bracket(problem)
-        assert poor.lower == 0.0 and poor.upper == pytest.approx(problem.C * 1200)
-        assert poor.lower <= exact.lower <= exact.upper <= poor.upper
-        np.savez(path, w=np.zeros(15), a=np.full(1200, 2.0 * problem.C))
-        with pytest.raises(ValueError, match="outside"):
-            optimum.bracket(problem)
+    def test_bracket_is_certified_anew_if_it_is_too_wide(self, problem: Problem, table: Path) -> None:
+        wide = optimum.bracket(problem, 1e-2, table)
+        narrow = optimum.bracket(problem, 1e-8, table)
+        assert narrow.width <= 1e-8 < wide.width
+        assert wide.lower <= narrow.upper and narrow.lower <= wide.upper
+
+    def test_wrong_bracket_is_refuted_by_a_better_model(self, problem: Problem, table: Path) -> None:
+        best = optimum.bracket(problem, table=table)
+        wrong = Bracket(1.1 * best.lower, 1.1 * best.upper)
+        with pytest.raises(ValueError, match="refutes the table"):
+            wrong.suboptimality(best.upper)
+        assert best.admits(best.lower, best.upper) and not wrong.admits(best.lower, best.upper)
+
+    def test_published_table_agrees_with_what_was_measured_otherwise(self) -> None:
+        known = {
+            ("Adult", 0.1): (1149.9040, 1149.9051),
+            ("Web", 0.1): (755.1134, 755.1136),
+            ("Covertype x 0.001", 0.1): (36427.478, 36427.542),
+            ("Covertype x 0.001", 1.0): (340487.8, 340488.0),
+        }
+        entries = json.loads(optimum.TABLE.read_text())["cells"].values()
+        found = {(entry["data"], entry["C"]): entry for entry in entries if entry["type"] == "float64"}
+        for key, (low, high) in known.items():
+            assert found[key]["lower"] <= high and found[key]["upper"] >= low, key
+        assert all(entry["upper"] <= (1.0 + optimum.WIDTH) * entry["lower"] for entry in entries)
+        assert {("Covertype x 0.001", 1.0), ("Covertype x 0.001", 10.0)} <= set(found)
 
 
 class Competitor(Adapter):
@@ -145,14 +164,20 @@ class TestHarness:
         assert problem.primal(result.fit.w) <= (1.0 + 1e-3) * problem.dual(result.fit.a)
 
     @pytest.mark.parametrize("name", ["LinearSVC", "SGDClassifier"])
-    def test_scikit_learn_minimises_the_same_objective(self, problem: Problem, name: str) -> None:
+    def test_scikit_learn_minimises_the_same_objective(self, problem: Problem, name: str, table: Path) -> None:
         budget = {"LinearSVC": 1e-4, "SGDClassifier": 300}[name]
         result = attempt(COMPETITORS[name], problem, problem, budget, 0, limit=60.0)
         assert result.fit is not None, result.failure
-        assert optimum.bracket(problem).suboptimality(problem.primal(result.fit.w)) < 1e-2
+        assert optimum.bracket(problem, table=table).suboptimality(problem.primal(result.fit.w)) < 1e-2
+
+    def test_arrivals_are_of_the_first_budget_that_is_good_enough(self, problem: Problem, table: Path) -> None:
+        best = optimum.bracket(problem, table=table)
+        found = arrivals(Ours("dcd"), problem, best, (1e-1, 1e-3), limit=60.0, repeats=1)
+        assert set(found) == {1e-1, 1e-3} and all(seconds > 0.0 for seconds in found.values())
+        assert arrivals(Competitor(raises), problem, best, (1e-1,), limit=60.0, repeats=1) == {}
 
     def test_budgets_tighten(self) -> None:
-        for name, adapter in programs().items():
+        for name, adapter in PROGRAMS.items():
             assert adapter.knob in ("tol", "epochs"), name
             budgets = [next_budget(adapter, None)]
             for _ in range(9):
@@ -197,35 +222,38 @@ class TestAvailability:
 
     def test_data_set_without_a_folder_is_a_reason(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("HINGE_DATA", raising=False)
-        found = sources.payload(lambda: sources.from_files("adult", data.adult_split))
+        found = sources.payload("Adult")
         assert list(found) == ["reason"] and "HINGE_DATA" in found["reason"]
 
     def test_missing_and_damaged_files_are_reasons(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HINGE_DATA", str(tmp_path))
-        found = sources.payload(lambda: sources.from_files("adult", data.adult_split))
+        found = sources.payload("Adult")
         assert "a9a.xz" in found["reason"]
         (tmp_path / "a9a.xz").write_bytes(b"not xz at all")
-        assert "reason" in sources.payload(lambda: sources.from_files("adult", data.adult_split))
+        assert "reason" in sources.payload("Adult")
+        monkeypatch.setenv("HINGE_DATA", str(tmp_path / "nowhere"))
+        assert "not a directory" in sources.payload("Adult")["reason"]
 
     def test_data_set_that_fails_to_download_is_a_reason(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def unreachable() -> data.Split:
+        def unreachable() -> Split:
             raise OSError("no route to host")
 
         monkeypatch.delenv("HINGE_DATA", raising=False)
-        found = sources.payload(lambda: sources.from_files("mnist", data.mnist_split, fetch=unreachable))
+        monkeypatch.setitem(sources.READ, "MNIST", (unreachable, unreachable))
+        found = sources.payload("MNIST")
         assert "no route to host" in found["reason"]
 
 
 class TestData:
     def test_split_survives_the_cache(self) -> None:
-        made = [sources.kept_split("text", lambda: data.text_split(300, 30)) for _ in range(2)]
-        assert made[1].X.shape == (300, data.TEXT_FEATURES) and made[1].X_test.shape == (30, data.TEXT_FEATURES)
+        made = [sources.kept_split("text", lambda: text.rcv1_like(300, 30)) for _ in range(2)]
+        assert made[1].X.shape == (300, text.FEATURES) and made[1].X_test.shape == (30, text.FEATURES)
         assert (made[0].X != made[1].X).nnz == 0
         np.testing.assert_array_equal(made[0].y_test, made[1].y_test)
 
     def test_more_test_rows_leave_the_training_rows_alone(self) -> None:
-        X, y = data.text(200)
-        split = data.text_split(200, 50)
+        X, y = data.load("RCV1-like 200")
+        split = text.rcv1_like(200, 50)
         assert (X != split.X).nnz == 0
         np.testing.assert_array_equal(y, split.y)
 
@@ -238,11 +266,15 @@ class TestData:
         assert data.held_out(X, y, 0).y.size == 7 and data.held_out(X, y, 0).y_test.size == 0
 
     def test_newsgroup_and_digits_are_those_asked_for(self, data_dir: Path) -> None:
-        assert np.sum(data.newsgroups(data_dir, "sci.space")[1] > 0) == 593
-        assert np.sum(data.newsgroups(data_dir, "alt.atheism", "test")[1] > 0) == 319
-        X, y = data.mnist(data_dir, "t10k")
+        assert np.sum(data.newsgroups("sci.space")[1] > 0) == 593
+        assert np.sum(data.newsgroups("alt.atheism", "test")[1] > 0) == 319
+        X, y = data.mnist("t10k")
         assert X.shape == (10_000, 784) and X.max() == 1.0
         assert np.sum(y > 0) == 5139
+
+    def test_name_that_is_no_data_set_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="'RCV1-like many' is no data set: choose one of"):
+            data.load("RCV1-like many")
 
 
 class TestPrograms:
@@ -283,7 +315,7 @@ class TestPrograms:
 
 
 @pytest.fixture
-def benchopt_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def benchopt_files(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Loads a file of the benchmark with bare base classes in the place of benchopt's."""
 
     class Base:
@@ -299,7 +331,6 @@ def benchopt_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     stopping.StoppingCriterion = Criterion  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "benchopt", benchopt)
     monkeypatch.setitem(sys.modules, "benchopt.stopping_criterion", stopping)
-    monkeypatch.delitem(sys.modules, "benchmark_utils.bench", raising=False)
 
     def load(path: Path) -> Any:
         spec = importlib.util.spec_from_file_location(f"lab_{path.stem}", path)
@@ -308,33 +339,35 @@ def benchopt_files(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         spec.loader.exec_module(module)
         return module
 
-    yield load
-    sys.modules.pop("benchmark_utils.bench", None)  # it was made with the bare classes
+    return load
 
 
 class TestBenchopt:
-    def test_every_competitor_has_a_solver_file(self, benchopt_files: Any) -> None:
-        solvers = [benchopt_files(path).Solver for path in sorted((BENCHMARKS / "solvers").glob("*.py"))]
-        named = {solver.name: type(solver.adapter) for solver in solvers if solver.name != "hinge"}
-        assert named == {name: type(adapter) for name, adapter in COMPETITORS.items()}
+    def test_every_program_and_data_set_can_be_named(self, benchopt_files: Any) -> None:
+        solver = benchopt_files(BENCHMARKS / "solvers" / "named.py").Solver
+        assert solver.parameters["program"] == list(PROGRAMS)
+        instance = solver()
+        for name, adapter in PROGRAMS.items():
+            instance.program = name
+            assert instance.skip() == (adapter.missing() is not None, adapter.missing())
+        dataset = benchopt_files(BENCHMARKS / "datasets" / "named.py").Dataset
+        assert dataset.parameters["source"] == list(sources.NAMES)
 
     def test_every_data_set_gives_a_reason_without_its_files(
         self, benchopt_files: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("HINGE_DATA", str(BENCHMARKS))
-        names = []
-        for path in sorted((BENCHMARKS / "datasets").glob("*.py")):
-            dataset = benchopt_files(path).Dataset
-            instance = dataset()
-            for parameter, values in getattr(dataset, "parameters", {}).items():
-                setattr(instance, parameter, values[0])
-            names.append(dataset.name)
-            if dataset.name != "RCV1-like":  # made, not read
-                assert list(instance.get_data()) == ["reason"], dataset.name
-        assert sorted(names) == ["20news", "Adult", "Covertype", "MNIST", "RCV1-like", "Web", "ijcnn1"]
+        instance = benchopt_files(BENCHMARKS / "datasets" / "named.py").Dataset()
+        for name in sources.READ:
+            instance.source = name
+            assert list(instance.get_data()) == ["reason"], name
 
-    def test_objective_measures_failures_without_breaking(self, benchopt_files: Any, problem: Problem) -> None:
-        objective = benchopt_files(BENCHMARKS / "objective.py").Objective()
+    def test_objective_measures_failures_without_breaking(
+        self, benchopt_files: Any, problem: Problem, table: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module = benchopt_files(BENCHMARKS / "objective.py")
+        monkeypatch.setattr(module, "bracket", lambda problem, width: optimum.bracket(problem, width, table))
+        objective = module.Objective()
         objective.C, objective.accuracy, objective.time_limit = problem.C, 1e-3, 10.0
         assert objective.skip(reason="not here") == (True, "not here")
         assert objective.skip(X=None) == (False, None)
@@ -345,31 +378,36 @@ class TestBenchopt:
         assert failed["failure"] == "crashed" and failed["done"] and math.isnan(failed["value"])
 
     def test_run_goes_on_past_a_broken_competitor(self, tmp_path: Path) -> None:
-        broken = tmp_path / "broken.py"
+        broken = tmp_path / "run.py"
         broken.write_text(
-            textwrap.dedent("""
+            textwrap.dedent(f"""
+                import sys
+                sys.path.insert(0, {str(BENCHMARKS)!r})
+                from pathlib import Path
                 import numpy as np
-                from benchmark_utils.adapters.scikit import ScikitLinearSVC
-                from benchmark_utils.bench import LabSolver
-                from benchmark_utils.harness import Fit
+                import lab
+                from common import adapters, optimum, sources
+                from common.adapters.packages import ScikitLinearSVC
+                from common.harness import Fit
 
                 class Broken(ScikitLinearSVC):
                     def read(self, problem, model):
                         return Fit(np.full(problem.X.shape[1], np.nan))
 
-                class Solver(LabSolver):
-                    name = "broken"
-                    adapter = Broken()
+                adapters.PROGRAMS["LinearSVC"] = Broken()
+                sources.MADE["text-200000"] = 2000
+                optimum.bracket.__kwdefaults__ = None
+                optimum.bracket.__defaults__ = (1e-6, Path({str(tmp_path / "optima.json")!r}))
+                lab.SIZES["short"] = {{"text-200000": lab.Plan((1.0,), 1e-3, 10.0, 60.0, 1)}}
+                sys.argv[1:] = ["short", "--programs", "LinearSVC", "hinge dcd", "--output", {str(tmp_path / "out")!r}]
+                lab.main()
             """)
         )
-        output = tmp_path / "out" / "fits.parquet"
-        command = [sys.executable, "-m", "benchopt", "run", str(BENCHMARKS), "-d", "RCV1-like[rows=2000]"]
-        command += ["-s", str(broken), "-s", "hinge[solver=dcd]", "--no-cache", "--no-plot", "--no-html"]
-        command += ["-n", "12", "--output", str(output)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert output.exists(), done.stdout + done.stderr
-        frame = pd.read_parquet(output)
-        failure = frame[frame["solver_name"] == "broken"]["objective_failure"].dropna()
+        done = subprocess.run([sys.executable, str(broken)], capture_output=True, text=True, check=False)
+        assert (tmp_path / "out.csv").exists(), done.stdout + done.stderr
+        assert "2 programs on 1 data sets:" in done.stdout and "at most" in done.stdout
+        fits = pd.read_csv(tmp_path / "out.csv")
+        failure = fits[fits["program"] == "LinearSVC"]["failure"].dropna()
         assert failure.tolist() == ["returned weights that are not finite numbers of float64"]
-        ours = frame[frame["solver_name"] == "hinge[dcd]"]
-        assert ours["objective_gap"].min() <= 1e-3
+        assert fits[fits["program"] == "hinge dcd"]["gap"].min() <= 1e-3
+        assert "LinearSVC: returned weights" in (tmp_path / "out.md").read_text()

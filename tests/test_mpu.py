@@ -25,14 +25,14 @@ def mpu_pair(case: Case, N: int, order: tuple[int, int] = (0, 1)) -> tuple[_core
     """With any number of counts, which the configuration would choose."""
     problem, slow_problem = case.make()
     kappa = kappa_of(problem)
-    native = _core.Mpu(problem.native, N, kappa, _core.Order(*order), _core.Rng([5]))
-    return native, core.Mpu(slow_problem, N, kappa, core.Order(*order), core.Rng([5]))
+    native = _core.Mpu(problem.native, N, True, kappa, _core.Order(*order), _core.Rng([5]))
+    return native, core.Mpu(slow_problem, N, True, kappa, core.Order(*order), core.Rng([5]))
 
 
 @pytest.mark.parametrize("N", [1, 16, 2**14, 2**52])
 @pytest.mark.parametrize("case", [*cases("none", "penalized"), *cases("free")], ids=describe)
 def test_native_mpu_equals_the_twin(case: Case, N: int) -> None:
-    assert_same_run(*mpu_pair(case, N, BLOCKS.layout), [1, 3, 7, 15])
+    assert_same_run(*mpu_pair(case, N, (BLOCKS.rows, BLOCKS.group)), [1, 3, 7, 15])
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -73,9 +73,6 @@ class Fixed(core.Mpu):
         self.width = math.inf
         super().run_epoch()
 
-    def _refine(self) -> None:
-        """The step stays."""
-
     def raised(self) -> float:
         """sum_k (1 + h_k q_k / 2) a_k - |w|^2 / 2: what each move raises."""
         norms = [self.problem.rows.squared_norm(k) for k in range(self.problem.m)]
@@ -95,7 +92,7 @@ class Fixed(core.Mpu):
 def test_each_epoch_at_one_step_raises_its_function_until_no_row_moves(C: float, weights: bool, N: int) -> None:
     """Then the gap is at most sum_k a_k h_k q_k."""
     _, problem = Case(C=C, weights=weights, m=40).make()
-    run = Fixed(problem, N, 0.0, core.Order(), core.Rng([1]))
+    run = Fixed(problem, N, False, 0.0, core.Order(), core.Rng([1]))
     before = run.raised()
     for _ in range(2000):
         rests = run.rests()
@@ -117,7 +114,7 @@ def test_each_epoch_at_one_step_raises_its_function_until_no_row_moves(C: float,
 @pytest.mark.parametrize("delta", [0.5, 0.1])
 def test_delta_bounds_the_gap_before_the_run(delta: float) -> None:
     native, problem = Case(C=0.3, weights=True).make()
-    run = Fixed(problem, _first_counts(native, delta / (2.0 + delta)), 0.0, core.Order(), core.Rng([1]))
+    run = Fixed(problem, _first_counts(native, delta / (2.0 + delta)), False, 0.0, core.Order(), core.Rng([1]))
     while not run.rests():
         pass
     assert 0.0 < run.gap <= delta * run.dual
@@ -125,7 +122,7 @@ def test_delta_bounds_the_gap_before_the_run(delta: float) -> None:
 
 def test_a_row_with_margin_exactly_1_learns_and_unlearning_is_reached() -> None:
     X = np.array([[1.0], [0.5], [3.0]])
-    run = core.Mpu(TwinProblem(Rows.dense(X), [1, 1, 1], [1.0, 1.0, 1.0]), 1, 0.0, core.Order(), core.Rng([2]))
+    run = core.Mpu(TwinProblem(Rows.dense(X), [1, 1, 1], [1.0, 1.0, 1.0]), 1, True, 0.0, core.Order(), core.Rng([2]))
     run.counts[0], run.w[0] = 1, 1.0  # margins 1, 0.5 and 3
     assert counts_due(1, 1, 0.0, 1.0) == 0, "at the cap"
     assert counts_due(0, 1, 0.0, 1.0) == 1, "margin 1 is an error"

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from common import plots
+from common.store import Results, markdown
 from scipy.ndimage import gaussian_filter, map_coordinates
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
@@ -21,9 +23,7 @@ from sklearn.linear_model import SGDClassifier
 import hinge
 from papers import printed
 from papers.bench import Bench
-from papers.exhibit import UNMEASURED, Cells, Exhibit, number
-from papers.plots import COLOURS, Curve, Panel, save
-from papers.store import Results, markdown
+from papers.exhibit import Cells, Claim, Exhibit, Measured, number
 
 Images = npt.NDArray[np.float32]
 
@@ -90,7 +90,7 @@ def measure(bench: Bench, results: Results) -> None:
     X_test = deformed(test_rows.toarray().astype(np.float32), np.random.default_rng(1))
     looks = {_BATCH << i for i in range(20)} | {rows - _BATCH * i for i in range(_LAST)}
     rivals = {f"{d}|{name}": model for d in printed.ASSET_3 for name, model in models(1.0 / (_C * rows), d).items()}
-    cells: dict[str, Cells] = {name: {"errors": {}, "train": 0.0, "test": 0.0} for name in rivals}
+    cells: dict[str, dict[str, Any]] = {name: {"errors": {}, "train": 0.0, "test": 0.0} for name in rivals}
     for batch, (Xs, ys) in enumerate(stream(X, y, rows, seed=0), 1):
         for name, model in rivals.items():
             cell = cells[name]
@@ -105,6 +105,17 @@ def measure(bench: Bench, results: Results) -> None:
                 print(f"  {batch * _BATCH} rows, {name}: {cell['errors'][str(batch * _BATCH)]:.2%}", flush=True)
 
 
+def _errors(cell: Cells) -> dict[int, float]:
+    """Rows seen -> test error in percent."""
+    return {int(rows): 100.0 * cell["errors"][rows] for rows in sorted(cell["errors"], key=int)}
+
+
+def _end(cell: Cells) -> tuple[float, float]:
+    """Mean and deviation of the last errors."""
+    late = list(_errors(cell).values())[-_LAST:]
+    return statistics.fmean(late), statistics.pstdev(late)
+
+
 def table(cells: Cells) -> str:
     """Errors on the way, and Table 3: mean and deviation at the end, and seconds."""
     found = sorted({int(rows) for cell in cells.values() for rows in cell["errors"]})
@@ -112,32 +123,47 @@ def table(cells: Cells) -> str:
     lines = []
     for d, paper in printed.ASSET_3.items():
         for name in models(1.0, d):
-            theirs = "{:.1f} ± {:.2f} %".format(*paper[name]) if name in paper else "-"
-            cell = cells.get(f"{d}|{name}")
-            if cell is None:
-                lines.append((f"{d}", name, theirs, UNMEASURED, *("-" for _ in shown), "-", "-", "-"))
-                continue
-            errors = {int(rows): 100.0 * error for rows, error in cell["errors"].items()}
-            late = [errors[rows] for rows in sorted(errors)[-_LAST:]]
-            ours = f"{statistics.fmean(late):.2f} ± {statistics.pstdev(late):.2f} %"
-            on_the_way = (f"{errors[rows]:.1f} %" for rows in shown)
-            speed = f"{max(errors) / cell['train']:,.0f}"
-            lines.append((f"{d}", name, theirs, ours, *on_the_way, number(cell["train"]), speed, number(cell["test"])))
+            if cell := cells.get(f"{d}|{name}"):
+                theirs = "{:.1f} ± {:.2f} %".format(*paper[name]) if name in paper else "-"
+                errors = _errors(cell)
+                speed = f"{max(errors) / cell['train']:,.0f}"
+                on_the_way = (f"{errors[rows]:.1f} %" for rows in shown)
+                ours = "{:.2f} ± {:.2f} %".format(*_end(cell))
+                took = number(cell["train"]), speed, number(cell["test"])
+                lines.append((f"{d}", name, theirs, ours, *on_the_way, *took))
     header = ("d", "model", "paper: error, end", "ours: error, end", *(f"at {rows:,} rows" for rows in shown))
     return markdown((*header, "training, CPU s", "rows / s", "test, CPU s"), lines)
 
 
-def draw(cells: Cells, path: Path) -> None:
+def draw(measured: Measured, path: Path) -> None:
     """A panel for each d."""
+    cells = measured["asset-figure2"]
     panels = []
     for d in (d for d in printed.ASSET_3 if f"{d}|asset" in cells):
         curves = []
-        for name, colour in zip(models(1.0, d), COLOURS, strict=False):
-            errors = {int(rows): 100.0 * error for rows, error in cells[f"{d}|{name}"]["errors"].items()}
-            xs = sorted(errors)
-            curves.append(Curve(name, xs, [errors[x] for x in xs], (), (), colour))
-        panels.append(Panel(f"d = {d}", "rows seen", "test error, %", curves))
-    save(panels, path)
+        for name, look in plots.styles(list(models(1.0, d))).items():
+            errors = _errors(cells[f"{d}|{name}"])
+            curves.append(plots.Curve(name, list(errors), list(errors.values()), look))
+        panels.append(plots.Panel(f"d = {d}", "rows seen", "test error, %", curves))
+    plots.save(panels, path)
 
 
-EXHIBITS = (Exhibit("asset-figure2", "ASSET, Figure 2 and Table 3: a stream of deformed digits", measure, table, draw),)
+def claims(measured: Measured) -> Iterator[Claim]:
+    """ASSET_on before its starred form, and more features before fewer."""
+    cells = measured.get("asset-figure2", {})
+    ends = {name: _end(cell)[0] for name, cell in cells.items()}
+    for d, paper in printed.ASSET_3.items():
+        if f"{d}|asset" in ends:
+            theirs = " and ".join(f"{paper[name][0]:.1f} %" for name in ("asset", "asset-star"))
+            pair = ends[f"{d}|asset"], ends[f"{d}|asset-star"]
+            ours = " and ".join(f"{value:.2f} %" for value in pair)
+            yield Claim("asset ends with a smaller error than asset-star", f"d = {d}", theirs, ours, pair[0] < pair[1])
+    if {"1024|asset", "4096|asset"} <= set(ends):
+        pair = ends["1024|asset"], ends["4096|asset"]
+        ours = " and ".join(f"{value:.2f} %" for value in pair)
+        yield Claim("the error falls as d grows", "d = 1024 and 4096", "11.5 % and 4.8 %", ours, pair[1] < pair[0])
+
+
+EXHIBITS = (
+    Exhibit("asset-figure2", "ASSET, Figure 2 and Table 3: a stream of deformed digits", measure, table, draw, claims),
+)

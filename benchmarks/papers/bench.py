@@ -7,45 +7,47 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import data
 import numpy as np
-import scipy.sparse as sp
-
-from papers.store import Results
-from papers.task import Optimum, Task, optimum
-from papers.topics import topical_text
-
-Labelled = tuple[sp.csr_matrix, np.ndarray]
+from common import data, optimum
+from common.problem import Bracket, Labelled, Problem
 
 #: Data sets by the names of the papers. CCAT and astro-ph are generated, with the statistics of RCV1; "topics" is a second
 #: stand-in for CCAT, in which the classes have words of their own.
-DATASETS = ("Adult", "Web", "Covertype", "CCAT", "topics", "astro-ph", "MNIST", "ijcnn1")
+DATASETS = {
+    "Adult": "Adult",
+    "Web": "Web",
+    "Covertype": "Covertype x 0.001",
+    "CCAT": "RCV1-like",
+    "topics": "topical text",
+    "astro-ph": "RCV1-like",
+    "MNIST": "MNIST 0-4 against 5-9",
+    "ijcnn1": "IJCNN1",
+}
 #: Rows of the papers' text collections.
-CCAT_ROWS = 804_414
-ASTRO_TRAIN, ASTRO_TEST = 29_882, 32_487
+ASTRO_TRAIN = 29_882
+_TEXT_ROWS = {"CCAT": 804_414, "topics": 804_414, "astro-ph": ASTRO_TRAIN + 32_487}
 _QUICK_ROWS = 20_000
 # Stored values that the runs of one cell may read: that decides on the seeds of costly cells.
 _VALUES = 1e10
+_LEAST_SEEDS = 2
 
 
-@functools.lru_cache(maxsize=1)
 def full_data(name: str) -> Labelled:
-    """A data set of the papers, at its size."""
-    if name == "CCAT":
-        return data.text(CCAT_ROWS)
-    if name == "topics":
-        return topical_text(CCAT_ROWS)
-    if name == "astro-ph":
-        return data.text(ASTRO_TRAIN + ASTRO_TEST)
-    return data.load(name)
+    """At the papers' size."""
+    return _load(f"{DATASETS[name]} {_TEXT_ROWS[name]:,}" if name in _TEXT_ROWS else _source(name))
 
 
-@functools.lru_cache(maxsize=1)
 def quick_data(name: str) -> Labelled:
     """The same, the text collections smaller."""
-    if name == "topics":
-        return topical_text(_QUICK_ROWS)
-    return data.text(_QUICK_ROWS) if name in ("CCAT", "astro-ph") else data.load(name)
+    return _load(f"{DATASETS[name]} {_QUICK_ROWS}" if name in _TEXT_ROWS else _source(name))
+
+
+def _source(name: str) -> str:
+    plain = name.removesuffix(" test")
+    return DATASETS[plain] + name[len(plain) :]
+
+
+_load = functools.lru_cache(maxsize=1)(data.load)
 
 
 @dataclass(frozen=True)
@@ -58,29 +60,33 @@ class Bench:
     load: Callable[[str], Labelled]
     results: Path
     figures: Path
+    optima: Path
     seeds: int
     datasets: tuple[str, ...]
-    solvers: tuple[str, ...]
+    solvers: tuple[str, ...] | None = None
     budget: float = 1.0
 
-    def task(self, name: str, C: float, dtype: type = np.float64) -> Task:
-        X, y = self.load(name)
-        return Task(name, X.astype(dtype, copy=False), y, C)
+    def wants(self, solver: str) -> bool:
+        return self.solvers is None or solver in self.solvers
 
-    def split(self, name: str, lam: float, train: int) -> tuple[Task, Labelled]:
-        """A task on the first `train` rows (at most seven eighths), and the rest; float32, to save memory."""
+    def problem(self, name: str, C: float, dtype: type = np.float64) -> Problem:
+        X, y = self.load(name)
+        return Problem(X.astype(dtype, copy=False), y, C, DATASETS[name])
+
+    def split(self, name: str, lam: float, train: int) -> tuple[Problem, Labelled]:
+        """A problem on the first `train` rows (at most seven eighths), and the rest; float32, to save memory."""
         X, y = self.load(name)
         X = X.astype(np.float32)
         cut = min(train, X.shape[0] * 7 // 8)
-        return Task.with_lambda(name, X[:cut], y[:cut], lam), (X[cut:], y[cut:])
+        return Problem.with_lambda(X[:cut], y[:cut], lam, DATASETS[name]), (X[cut:], y[cut:])
 
-    def optimum(self, task: Task) -> Optimum:
-        return optimum(task, Results(self.results / "optima.json"))
+    def optimum(self, problem: Problem) -> Bracket:
+        return optimum.bracket(problem, table=self.optima)
 
-    def seeds_for(self, task: Task, passes: int) -> range:
+    def seeds_for(self, problem: Problem, passes: int) -> range:
         """All seeds, or fewer where `passes` over the rows cost much."""
-        affordable = int(_VALUES / (task.X.nnz * passes))
-        return range(max(1, min(self.seeds, affordable)))
+        affordable = int(_VALUES / (problem.X.nnz * passes))
+        return range(min(self.seeds, max(_LEAST_SEEDS, affordable)))
 
     def steps(self, count: float) -> int:
         """A number of steps within the budget."""

@@ -1,40 +1,62 @@
-"""A table or figure of a paper."""
+"""A table or figure of a paper, a claim about it, and how numbers are written."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from papers.bench import Bench
-from papers.store import Results
+from common.store import Results
 
-Cells = dict[str, Any]
-MISSING = "not in this build"
-UNMEASURED = "not measured"
+from papers.bench import DATASETS, Bench
+
+Cells = Mapping[str, Any]
+#: exhibit -> its cells
+Measured = Mapping[str, Cells]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says (or, if `own`, what we say of our certificates), of which case, the figures of both, and whether it holds."""
+
+    text: str
+    case: str
+    paper: str
+    ours: str
+    holds: bool
+    own: bool = False
+
+    @property
+    def verdict(self) -> str:
+        return "PASS" if self.holds else "FAIL"
+
+
+def _nothing(_: Measured) -> Iterator[Claim]:
+    return iter(())
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """How to measure it, and how to show what was measured: as a table, and as a drawing if it is a figure."""
+    """How to measure it, and how to show what was measured: as a table, as a drawing, and as claims."""
 
     name: str
     title: str
     measure: Callable[[Bench, Results], None]
     table: Callable[[Cells], str]
-    draw: Callable[[Cells, Path], None] | None = None
+    draw: Callable[[Measured, Path], None] | None = None
+    claims: Callable[[Measured], Iterator[Claim]] = _nothing
 
 
-_GENERATED = {"CCAT": "RCV1-like", "astro-ph": "RCV1-like", "topics": "topical text"}
+_GENERATED = ("CCAT", "astro-ph", "topics")
 
 
 def label(dataset: str, rows: int | None = None) -> str:
     """The data set as the tables call it; generated ones with their number of rows."""
     if dataset not in _GENERATED:
         return dataset
-    return _GENERATED[dataset] if rows is None else f"{_GENERATED[dataset]}, {rows:,} rows"
+    return DATASETS[dataset] if rows is None else f"{DATASETS[dataset]}, {rows:,} rows"
 
 
 def number(value: float | None) -> str:
@@ -58,11 +80,28 @@ def median(values: Iterable[float | None]) -> float | None:
     return None if middle == float("inf") else middle
 
 
-def spread(values: list[int | None]) -> str:
-    """min / median / max; a dash is a run that did not get there."""
-    low, high = median(sorted(values, key=_never_last)[:1]), median(sorted(values, key=_never_last)[-1:])
-    return f"{number(low)} / {number(median(values))} / {number(high)}"
+def spread(values: Iterable[float | None]) -> str:
+    """min / median / max, or the value that all have; a dash is a run that did not get there."""
+    ordered = sorted(values, key=lambda value: float("inf") if value is None else value)
+    if ordered[0] == ordered[-1]:
+        return number(ordered[0])
+    return " / ".join(number(value) for value in (ordered[0], median(ordered), ordered[-1]))
 
 
-def _never_last(value: int | None) -> float:
-    return float("inf") if value is None else value
+def seconds(cell: Cells | None) -> float | None:
+    """Median CPU seconds of training to the goal; None if that is not the rule."""
+    if cell is None:
+        return None
+    return median(run["seconds"] if run.get("reached", run["passes"] is not None) else None for run in cell["runs"])
+
+
+def points(cell: Cells, what: str) -> tuple[list[int], list[float], list[float], list[float]]:
+    """x, and median, minimum and maximum over the seeds."""
+    xs = sorted(int(x) for x in cell)
+    values = [list(cell[str(x)][what].values()) for x in xs]
+    return xs, [statistics.median(v) for v in values], [min(v) for v in values], [max(v) for v in values]
+
+
+def at(cell: Cells, what: str) -> dict[int, float]:
+    """x -> median over the seeds."""
+    return dict(zip(*points(cell, what)[:2], strict=True))

@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from common.adapters import COMPETITORS
+from common.measure import arrivals
+from common.problem import Bracket, Problem
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
 from hinge.solvers import Setup
-from papers.task import Optimum, Task
 
 Result = TypeVar("Result")
 
 # Far below anything asked for: the run ends because we say so.
-_NEVER = 1e-12
+NEVER = 1e-12
 _TIME_LIMIT = 900.0  # CPU seconds of one run
+_PROGRAM_SECONDS = 60.0  # of a fit of somebody else's program
 
 
 class Watched:
@@ -52,6 +54,8 @@ class WatchedRun(hinge.Run):
             touched += self._run.advance(1)
             self._watch.seconds += time.process_time() - began
             self._watch.see(self.point())
+            if self._run.finished():
+                break
         return touched
 
     def point(self) -> hinge.Point:
@@ -63,88 +67,112 @@ class WatchedRun(hinge.Run):
     def rejected(self) -> None:
         self._run.rejected()
 
-
-@dataclass(frozen=True)
-class Reach:
-    """How a run got within a goal of the optimum; `passes` is None if it did not."""
-
-    passes: int | None
-    seconds: float
-    excess: float
-    certified: bool
-
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
+    def finished(self) -> bool:
+        return self._run.finished()
 
 
-def reach(task: Task, solver: Any, best: Optimum, goal: float, seed: int, max_passes: int) -> Reach:
+def solve(problem: Problem, solver: Any, **options: Any) -> hinge.Solution:
+    """Train without intercept, and without a warning that a run which we end ourselves has not converged."""
+    return silently(lambda: hinge.solve(problem.X, problem.y, C=problem.C, intercept="none", solver=solver, **options))
+
+
+def weights(problem: Problem, point: hinge.Point) -> np.ndarray:
+    """The weights that a solver offers: given, or w(a) of its multipliers."""
+    if point.w is not None:
+        return np.array(point.w[: problem.X.shape[1]], dtype=np.float64)
+    return np.asarray(problem.X.T @ (np.clip(point.multipliers, 0.0, problem.C) * problem.y), dtype=np.float64)
+
+
+def reach(
+    problem: Problem, solver: Any, best: Bracket, goal: float, seed: int, max_passes: int, **options: Any
+) -> dict[str, Any]:
     """Train until P/P_opt - 1 <= goal holds for the iterate after a pass, as the SGD paper chooses t_max.
 
-    The certificate of the run is recomputed from its model and multipliers, and compared with the bracket.
+    `passes` is None if it did not get there. The certificate of the run is recomputed from its model and multipliers, and
+    compared with the bracket.
     """
     excesses: list[float] = []
 
     def see(point: hinge.Point) -> None:
         if not (excesses and excesses[-1] <= goal):
-            excesses.append(best.excess(task.primal(task.weights(point))))
+            excesses.append(best.suboptimality(problem.primal(weights(problem, point))))
 
     watched = Watched(solver, see)
-    solution = silently(
-        lambda: task.solve(
-            watched,
-            tol=_NEVER,
-            max_iter=max_passes,
-            random_state=seed,
-            callback=lambda _: excesses[-1] <= goal or watched.seconds > _TIME_LIMIT,
-        )
+    solution = solve(
+        problem,
+        watched,
+        tol=NEVER,
+        max_iter=max_passes,
+        random_state=seed,
+        **options,
+        callback=lambda _: excesses[-1] <= goal or watched.seconds > _TIME_LIMIT,
     )
-    reached = excesses[-1] <= goal
-    return Reach(len(excesses) if reached else None, watched.seconds, excesses[-1], _certified(solution, task, best))
-
-
-def stop(task: Task, solver: Any, best: Optimum, tol: float, seed: int, max_passes: int) -> dict[str, Any]:
-    """Train until the gap is within `tol`: passes, and how far the model is above the optimum."""
-    solution = silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=seed))
     return {
-        "stop": solution.n_iter if solution.status == "converged" else None,
-        "stop_excess": best.excess(solution.certificate.primal),
-        "stop_certified": _certified(solution, task, best),
+        "passes": len(excesses) if excesses[-1] <= goal else None,
+        "seconds": watched.seconds,
+        "excess": excesses[-1],
+        "certified": _certified(solution, problem, best),
     }
 
 
-def stop_at(task: Task, solver: Any, tol: float, max_passes: int) -> dict[str, Any]:
+def stop(
+    problem: Problem, solver: Any, best: Bracket, tol: float, seed: int, max_passes: int, **options: Any
+) -> dict[str, Any]:
+    """Train until the gap is within `tol`, or a rule of the solver's own ends it: passes, and how far above the optimum."""
+    solution = solve(problem, solver, tol=tol, max_iter=max_passes, random_state=seed, **options)
+    return {
+        "stop": solution.n_iter if solution.status in ("converged", "finished") else None,
+        "stop_excess": best.suboptimality(solution.certificate.primal),
+        "stop_certified": _certified(solution, problem, best),
+    }
+
+
+def stop_at(problem: Problem, solver: Any, tol: float, max_passes: int) -> dict[str, Any]:
     """One run to a gap of `tol`: its certificate, recomputed."""
-    solution = silently(lambda: task.solve(solver, tol=tol, max_iter=max_passes, random_state=0))
-    again = hinge.verify(solution, task.X, task.y)
+    solution = solve(problem, solver, tol=tol, max_iter=max_passes, random_state=0)
+    again = hinge.verify(solution, problem.X, problem.y)
     ended = {"status": solution.status, "passes": solution.n_iter}
     return ended | {"primal": again.primal, "dual": again.dual, "gap": again.relative_gap}
 
 
-def drawn(task: Task, count: int, seed: int) -> Task:
-    """`count` rows drawn independently from those of the task, with its lambda.
+def after_one_pass(problem: Problem, solver: Any, seed: int) -> np.ndarray:
+    """The iterate after one pass, good or bad: `solve` itself returns the best model, w = 0 included.
 
     The loop counts in passes, the figures of the Pegasos papers in steps of k rows. One pass over k T rows drawn before,
     in any order, is the same as T steps that draw k rows each.
     """
-    rows = np.random.default_rng(seed).integers(task.X.shape[0], size=count)
-    return Task.with_lambda(task.name, task.X[rows], task.y[rows], task.lam)
-
-
-def after_one_pass(task: Task, solver: Any, seed: int) -> np.ndarray:
-    """The iterate after one pass, good or bad: `solve` itself returns the best model, w = 0 included."""
     seen: list[np.ndarray] = []
-    watched = Watched(solver, lambda point: seen.append(task.weights(point)))
-    silently(lambda: task.solve(watched, tol=_NEVER, max_iter=1, random_state=seed))
+    watched = Watched(solver, lambda point: seen.append(weights(problem, point)))
+    solve(problem, watched, tol=NEVER, max_iter=1, random_state=seed)
     return seen[-1]
 
 
-def silently(solve: Callable[[], Result]) -> Result:
-    """Without the warning that a run which we end ourselves has not converged."""
+def after_steps(problem: Problem, solver: Any, seed: int) -> np.ndarray:
+    """The iterate of Pegasos after its own number of steps."""
+    seen: list[np.ndarray] = []
+    watched = Watched(solver, lambda point: seen.append(weights(problem, point)))
+    passes = -(-solver.steps * solver.k // len(problem.y)) + 1
+    solve(problem, watched, tol=NEVER, max_iter=passes, random_state=seed)
+    return seen[-1]
+
+
+def program(name: str, problem: Problem, best: Bracket, goal: float) -> list[dict[str, Any]] | None:
+    """A fit of somebody else's program, its tolerance just tight enough for the goal; None if it is not there."""
+    adapter = COMPETITORS[name]
+    if adapter.missing() is not None:
+        return None
+    took = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, repeats=1, patience=_PROGRAM_SECONDS).get(goal)
+    print(f"  {problem.name} {name}: {took} s", flush=True)
+    return [{"passes": None, "seconds": took, "reached": took is not None}]
+
+
+def silently(call: Callable[[], Result]) -> Result:
+    """Without the warning that a run has not converged."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve()
+        return call()
 
 
-def _certified(solution: hinge.Solution, task: Task, best: Optimum) -> bool:
-    again = hinge.verify(solution, task.X, task.y)
-    return best.admits(again) and best.admits(solution.certificate)
+def _certified(solution: hinge.Solution, problem: Problem, best: Bracket) -> bool:
+    again = hinge.verify(solution, problem.X, problem.y)
+    return all(best.admits(each.dual, each.primal) for each in (again, solution.certificate))

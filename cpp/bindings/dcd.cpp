@@ -5,8 +5,8 @@
 namespace hinge::python {
 
 void bind_dcd(nb::module_& m) {
-  bind_solver<Dcd, bool, bool, double, Order, Rng>(
-      m, "Dcd", "Dual coordinate descent at work: (problem, shrinking, polish, kappa, order, rng)");
+  bind_solver<Dcd, bool, bool, double, double, Order, Rng>(
+      m, "Dcd", "Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, order, rng)");
 }
 
 }  // namespace hinge::python

@@ -59,6 +59,13 @@ class Run {
     return std::tuple(estimate->primal, estimate->dual);
   }
 
+  /// Whether its own rule has ended the run; never, for a solver without one.
+  bool finished() {
+    const OneAtATime guard(mutex_);
+    if constexpr (requires { solver_.finished(); }) return solver_.finished();
+    return false;
+  }
+
   nb::dict state() {
     const OneAtATime guard(mutex_);
     expect_at_work();
@@ -109,6 +116,7 @@ void bind_solver(nb::module_& m, const char* name, const char* doc) {
       .def("advance", &Run<S>::advance, nb::arg("epochs"), nb::arg("poll"), "(rows read, whether all epochs were finished)")
       .def("point", &Run<S>::point, "(w, b, multipliers)")
       .def("estimate", &Run<S>::estimate, "(primal, dual), roughly, or None")
+      .def("finished", &Run<S>::finished, "Whether its own rule has ended the run")
       .def("state", &Run<S>::state, nb::sig("def state(self) -> dict[str, object]"),
            "Everything that a resumed run needs, as arrays and numbers.")
       .def("surrender", &Run<S>::surrender, nb::sig("def surrender(self) -> dict[str, object]"),

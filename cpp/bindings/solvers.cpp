@@ -26,7 +26,9 @@ void bind_solvers(nb::module_& m) {
              return rng.below(bound);
            })
       .def("uniform", &Rng::uniform);
-  nb::class_<Order>(m, "Order", "block = 0: a full permutation; otherwise shuffled blocks of that many rows.")
+  nb::class_<Order>(
+      m, "Order",
+      "block = 0: a full permutation; otherwise shuffled blocks of that many rows; once: one permutation for all epochs.")
       .def(
           "__init__",
           [](Order* self, std::int64_t block, std::int64_t group) {
@@ -37,8 +39,17 @@ void bind_solvers(nb::module_& m) {
             new (self) Order{block, group};
           },
           nb::arg("block"), nb::arg("group") = 1)
+      .def_static(
+          "once",
+          [](std::int64_t n_rows, Rng& rng) {
+            if (n_rows < 1) throw nb::value_error("n_rows must be at least 1");
+            return Order::once(n_rows, rng);
+          },
+          nb::arg("n_rows"), nb::arg("rng"))
       .def("of_all", [](const Order& order, std::int64_t n_rows, Rng& rng) {
         if (n_rows < 0) throw nb::value_error("n_rows must not be negative");
+        if (order.kept && static_cast<std::int64_t>(order.kept->size()) != n_rows)
+          throw nb::value_error("kept for another number of rows");
         return owned(order.of_all(n_rows, rng));
       });
 

@@ -33,7 +33,7 @@ void while_training(int epochs, F&& f) {
                          .C = seed % 5 == 0 ? 10.0 : 0.2});
     const Problem problem = toy.problem();
     const ToyCsr<double, std::int32_t> csr(toy);
-    Dcd run(problem, toy.options.d, shrinking, polish, penalty(toy), Order{4, 2}, make_rng(seed));
+    Dcd run(problem, toy.options.d, shrinking, polish, 0.0, penalty(toy), Order{4, 2}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {
       check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
@@ -146,7 +146,7 @@ void dependent_rows_are_no_trouble() {
     for (std::size_t i = 2; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 2];  // all rows equal
     for (double& norm : toy.norms) norm = toy.norms[0];
     const Problem problem = toy.problem();
-    Dcd run(problem, 2, true, true, penalty(toy), Order{}, make_rng(seed));
+    Dcd run(problem, 2, true, true, 0.0, penalty(toy), Order{}, make_rng(seed));
     Poll poll = never();
     for (int epoch = 0; epoch < 200; ++epoch) run.run_epoch(toy.rows(), problem, poll);
     for (std::int64_t i = 0; i < problem.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= problem.box(i), "0 <= a_i <= box_i");
@@ -161,7 +161,7 @@ void zero_rows() {
     const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .loss = loss, .free_intercept = free});
     const Problem problem = toy.problem();
     const ToyCsr<float, std::int32_t> csr(toy);
-    Dcd run(problem, 3, true, true, penalty(toy), Order{}, make_rng(1));
+    Dcd run(problem, 3, true, true, 0.0, penalty(toy), Order{}, make_rng(1));
     Poll poll = never();
     for (int epoch = 0; epoch < 50; ++epoch) run.run_epoch(csr.rows(), problem, poll);
     if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros cost C each, and the dual knows");
@@ -180,11 +180,28 @@ void rebuilt_is_the_same() {
   });
 }
 
+void the_published_rule_ends_the_run() {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const Toy toy(seed, {.m = 60, .d = 8, .C = 0.5});
+    const Problem problem = toy.problem();
+    Dcd run(problem, 8, true, false, 1e-6, 0.0, Order{}, make_rng(seed));
+    Poll poll = never();
+    int epochs = 0;
+    bool shrunk = false;
+    while (!run.finished() && ++epochs < 100000) {
+      run.run_epoch(toy.rows(), problem, poll);
+      shrunk = shrunk || !run.active.full();
+    }
+    check(run.finished() && run.active.full() && shrunk, "rows were left out, came back, and the run has ended");
+    check(certified_gap(toy.rows(), problem, run.a) < 1e-4, "with projected gradients within 1e-6, the gap is small");
+  }
+}
+
 void corrupt_states_are_refused() {
   const Toy toy(1, {});
   const Problem problem = toy.problem();
   const auto refused = [&](auto&& spoil) {
-    Dcd run(problem, toy.options.d, true, true, 0.0, Order{}, make_rng(1));
+    Dcd run(problem, toy.options.d, true, true, 0.0, 0.0, Order{}, make_rng(1));
     spoil(run);
     try {
       run.check_restored(problem);
@@ -215,5 +232,6 @@ int main() {
                   {"dependent rows are no trouble", dependent_rows_are_no_trouble},
                   {"zero rows", zero_rows},
                   {"rebuilt is the same", rebuilt_is_the_same},
+                  {"the published rule ends the run", the_published_rule_ends_the_run},
                   {"corrupt states are refused", corrupt_states_are_refused}});
 }

@@ -82,15 +82,17 @@ void all_learn_in_every_layout() {
     const Problem problem = toy.problem();
     in_every_layout(toy, [&](const auto& rows, const auto&) {
       for (const auto output : {Output::last, Output::average}) {
-        learns(SvmSgd<double>(problem, 6, 15, output, Order{}, make_rng(seed)), toy, rows);
-        learns(SvmSgd<float>(problem, 6, 100, output, Order{4, 1}, make_rng(seed)), toy, rows);
+        learns(SvmSgd<double>(problem, 6, 15, Calibration::sampled, output, Order{}, make_rng(seed)), toy, rows);
+        learns(SvmSgd<float>(problem, 6, 100, Calibration::first, output, Order{4, 1}, make_rng(seed)), toy, rows);
         // Constant steps, as small as the squared hinge needs: those of Norma begin with 1/lambda, and come back too late.
         learns(Zhang(problem, 6, ConstantRate{0.01}, {.output = output}, Order{}, make_rng(seed)), toy, rows);
       }
       if (!loss.is_hinge()) return;
       learns(Norma(problem, 6, NormaRate{0.72}, {.projection = true}, Order{}, make_rng(seed)), toy, rows);
-      learns(SgdQn<double>(problem, 6, Order{}, make_rng(seed)), toy, rows);
-      learns(SgdQn<float>(problem, 6, Order{4, 1}, make_rng(seed)), toy, rows);
+      learns(SgdQn<double, Published>(problem, 6, Order{}, make_rng(seed)), toy, rows);
+      learns(SgdQn<float, Erratum>(problem, 6, Order{4, 1}, make_rng(seed)), toy, rows);
+      learns(SgdQn<float, Sgd2>(problem, 6, Order{}, make_rng(seed)), toy, rows);
+      learns(SgdQn<double, Mixed>(problem, 6, Order{}, make_rng(seed)), toy, rows);
     });
   }
 }
@@ -101,11 +103,11 @@ void extreme_rows_are_survived() {
     const Toy squared(3, {.m = 40, .d = 6, .loss = Loss::Kind::squared_hinge, .scale = scale});
     const Problem problem = toy.problem();
     Poll poll = never();
-    SvmSgd<double> of_squares(squared.problem(), 6, 15, Output::last, Order{}, make_rng(1));
-    SvmSgd<double> svmsgd(problem, 6, 15, Output::last, Order{}, make_rng(1));
-    SvmSgd<float> single(problem, 6, 15, Output::last, Order{}, make_rng(1));
-    SgdQn<double> sgdqn(problem, 6, Order{}, make_rng(1));
-    SgdQn<float> narrow(problem, 6, Order{}, make_rng(1));
+    SvmSgd<double> of_squares(squared.problem(), 6, 15, Calibration::first, Output::last, Order{}, make_rng(1));
+    SvmSgd<double> svmsgd(problem, 6, 15, Calibration::first, Output::last, Order{}, make_rng(1));
+    SvmSgd<float> single(problem, 6, 15, Calibration::sampled, Output::last, Order{}, make_rng(1));
+    SgdQn<double, Sgd2> sgdqn(problem, 6, Order{}, make_rng(1));
+    SgdQn<float, Mixed> narrow(problem, 6, Order{}, make_rng(1));
     for (int epoch = 0; epoch < 5; ++epoch) {
       svmsgd.run_epoch(toy.rows(), problem, poll);
       of_squares.run_epoch(toy.rows(), squared.problem(), poll);

@@ -57,6 +57,42 @@ void draws_in_range() {
   for (const std::int64_t i : draws(3, 1000, rng)) check(i >= 0 && i < 3, "draws are rows");
 }
 
+void kept_order_stays() {
+  Rng rng = make_rng(6);
+  const Order order = Order::once(1000, rng);
+  const auto first = order.of_all(1000, rng);
+  check(std::set<std::int64_t>(first.begin(), first.end()).size() == 1000, "every row once");
+  check(!std::is_sorted(first.begin(), first.end()), "the rows are shuffled");
+  check(first == order.of_all(1000, rng), "the next epoch has the same order");
+  const std::vector<std::int64_t> some{first[900], first[3], first[77]};
+  std::vector<std::int64_t> visit(some.size());
+  order.arrange(some, visit, rng);
+  check(visit == std::vector<std::int64_t>{first[3], first[77], first[900]}, "some rows keep their places");
+  bool refused = false;
+  try {
+    order.of_all(1001, rng);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  check(refused, "an order kept for other rows is refused");
+}
+
+void subsets_have_no_row_twice() {
+  Rng rng = make_rng(7);
+  std::vector<int> seen(6);
+  for (int round = 0; round < 2000; ++round) {
+    const auto rows = subsets(6, 3, 2, rng);
+    check(rows.size() == 6, "two sets of three");
+    for (const std::size_t begin : {0, 3}) {
+      const std::set<std::int64_t> one(rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       rows.begin() + static_cast<std::ptrdiff_t>(begin) + 3);
+      check(one.size() == 3, "three different rows");
+      for (const std::int64_t i : one) ++seen[static_cast<std::size_t>(i)];
+    }
+  }
+  for (const int count : seen) check(count > 1800 && count < 2200, "each row in half of the sets");
+}
+
 }  // namespace
 
 int main() {
@@ -64,5 +100,7 @@ int main() {
                   {"blocks stay together", blocks_stay_together},
                   {"some rows only", some_rows_only},
                   {"same seed, same order", same_seed_same_order},
-                  {"draws in range", draws_in_range}});
+                  {"draws in range", draws_in_range},
+                  {"a kept order stays", kept_order_stays},
+                  {"subsets have no row twice", subsets_have_no_row_twice}});
 }

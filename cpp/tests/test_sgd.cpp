@@ -66,7 +66,7 @@ void after_every_epoch(Presentation presentation, F&& f) {
 
 void lower_bound_is_a_dual_value() {
   for (const auto presentation : {Presentation::single, Presentation::multiple}) {
-    after_every_epoch(presentation, [](const Toy& toy, const Problem& problem, const Sgd& run, const auto&, const auto& a) {
+    after_every_epoch(presentation, [](const Toy& toy, const Problem& problem, const Sgd<>& run, const auto&, const auto& a) {
       for (std::size_t k = 0; k < a.size(); ++k) {
         check(a[k] >= 0.0 && a[k] <= toy.cost[k] * (1.0 + 1e-14), "C_k I_k / T_eff lies inside the box");
       }
@@ -88,7 +88,7 @@ void estimates_are_offered_where_all_rows_are_visited() {
 
 void tracked_norm_is_the_norm() {
   for (const auto presentation : {Presentation::random, Presentation::single, Presentation::multiple}) {
-    after_every_epoch(presentation, [](const Toy& toy, const Problem&, const Sgd& run, const auto& w, const auto& a) {
+    after_every_epoch(presentation, [](const Toy& toy, const Problem&, const Sgd<>& run, const auto& w, const auto& a) {
       check_close(run.r, squared_norm(run.a), 1e-11, "r = |a_t|^2");
       const auto expected = toy.combine(a);
       for (std::size_t j = 0; j < w.size(); ++j) check_close(w[j], expected[j], 1e-11, "w = w(a)");
@@ -98,7 +98,7 @@ void tracked_norm_is_the_norm() {
 
 void rebuilt_is_the_same() {
   after_every_epoch(Presentation::multiple,
-                    [](const Toy& toy, const Problem& problem, const Sgd& run, const auto&, const auto&) {
+                    [](const Toy& toy, const Problem& problem, const Sgd<>& run, const auto&, const auto&) {
                       Sgd copy = run;
                       Poll poll = never();
                       copy.rebuild(toy.rows(), problem, poll);

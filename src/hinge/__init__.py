@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from hinge.certificate import Certificate, Certificates, verify
 from hinge.estimators import KernelSVC, LinearSVC, LinearSVCCV, OnlineKernelSVC, OnlineSVC
-from hinge.problem import Blocks, Permutation, Problem
+from hinge.problem import Blocks, Once, Permutation, Problem
 from hinge.solvers import (
     DCD,
     MPU,
@@ -32,7 +32,6 @@ from hinge.solvers import (
 )
 from hinge.training import (
     BestOf,
-    EtaSearch,
     Histories,
     History,
     Path,
@@ -41,7 +40,6 @@ from hinge.training import (
     Solution,
     certify,
     path,
-    search_eta,
     solve,
 )
 
@@ -77,7 +75,6 @@ __all__ = [
     "Certificate",
     "Certificates",
     "CuttingPlane",
-    "EtaSearch",
     "Histories",
     "History",
     "KernelPegasos",
@@ -87,6 +84,7 @@ __all__ = [
     "LinearSVCCV",
     "Newton",
     "Norma",
+    "Once",
     "Online",
     "OnlineKernelSVC",
     "OnlineSVC",
@@ -108,7 +106,6 @@ __all__ = [
     "certify",
     "path",
     "plot_history",
-    "search_eta",
     "show_versions",
     "solve",
     "verify",

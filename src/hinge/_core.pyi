@@ -186,10 +186,13 @@ class Rng:
 
 class Order:
     """
-    block = 0: a full permutation; otherwise shuffled blocks of that many rows.
+    block = 0: a full permutation; otherwise shuffled blocks of that many rows; once: one permutation for all epochs.
     """
 
     def __init__(self, block: int, group: int = 1) -> None: ...
+
+    @staticmethod
+    def once(n_rows: int, rng: Rng) -> Order: ...
 
     def of_all(self, arg0: int, arg1: Rng, /) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
@@ -214,6 +217,36 @@ class Sgd:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdSingle:
+    """The same with weights in single precision."""
+
+    def __init__(self, arg0: Problem, arg1: Presentation, arg2: Order, arg3: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -229,10 +262,10 @@ class Sgd:
 
 class Dcd:
     """
-    Dual coordinate descent at work: (problem, shrinking, polish, kappa, order, rng)
+    Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, order, rng)
     """
 
-    def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: Order, arg5: Rng, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: float, arg5: Order, arg6: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -242,6 +275,9 @@ class Dcd:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -258,10 +294,10 @@ class Dcd:
 
 class Mpu:
     """
-    The margin perceptron with unlearning at work: (problem, N, kappa, order, rng)
+    The margin perceptron with unlearning at work: (problem, N, refining, kappa, order, rng)
     """
 
-    def __init__(self, arg0: Problem, arg1: int, arg2: float, arg3: Order, arg4: Rng, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, arg2: bool, arg3: float, arg4: Order, arg5: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -271,6 +307,36 @@ class Mpu:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class MpuSingle:
+    """The same with weights in single precision."""
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: bool, arg3: float, arg4: Order, arg5: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -301,6 +367,9 @@ class Newton:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -324,6 +393,8 @@ class Sampling(enum.Enum):
 
     epoch = 1
 
+    subset = 2
+
 class Bias(enum.Enum):
     none = 0
 
@@ -339,7 +410,7 @@ class Output(enum.Enum):
     random = 2
 
 class PegasosOptions:
-    def __init__(self, k: int, sampling: Sampling, projection: bool, advance_without_loss: bool, bias: Bias, output: Output, random_start: bool) -> None: ...
+    def __init__(self, k: int, sampling: Sampling, projection: bool, advance_without_loss: bool, bias: Bias, output: Output, random_start: bool, start: Sequence[float], steps: int) -> None: ...
 
 class Pegasos:
     """Pegasos at work: (problem, options, order, rng)"""
@@ -354,6 +425,9 @@ class Pegasos:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -397,6 +471,9 @@ class Asset:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -423,6 +500,9 @@ class AssetStar:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -493,6 +573,9 @@ class Norma:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -519,6 +602,9 @@ class Zhang:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -577,6 +663,9 @@ class Lasvm:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -607,6 +696,9 @@ class KernelPegasos:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -636,6 +728,9 @@ class Online:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -704,10 +799,17 @@ class AdaptiveStream:
 
     def __setstate__(self, state: tuple[object, ...], /) -> None: ...
 
-class SvmSgd:
-    """Bottou's SvmSgd at work: (problem, sample_size, output, order, rng)"""
+class Calibration(enum.Enum):
+    sampled = 0
 
-    def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
+    first = 1
+
+class SvmSgd:
+    """
+    Bottou's SvmSgd at work: (problem, sample_size, calibration, output, order, rng)
+    """
+
+    def __init__(self, arg0: Problem, arg1: int, arg2: Calibration, arg3: Output, arg4: Order, arg5: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -717,6 +819,9 @@ class SvmSgd:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -734,7 +839,7 @@ class SvmSgd:
 class SvmSgdSingle:
     """The same with weights in single precision."""
 
-    def __init__(self, arg0: Problem, arg1: int, arg2: Output, arg3: Order, arg4: Rng, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: int, arg2: Calibration, arg3: Output, arg4: Order, arg5: Rng, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -744,6 +849,9 @@ class SvmSgdSingle:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -758,7 +866,7 @@ class SvmSgdSingle:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-class SgdQn:
+class SgdQnPublished:
     """SGD-QN at work: (problem, order, rng)"""
 
     def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
@@ -772,6 +880,9 @@ class SgdQn:
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
@@ -785,7 +896,7 @@ class SgdQn:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-class SgdQnSingle:
+class SgdQnPublishedSingle:
     """The same with weights in single precision."""
 
     def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
@@ -798,6 +909,171 @@ class SgdQnSingle:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnErratum:
+    """SGD-QN at work: (problem, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnErratumSingle:
+    """The same with weights in single precision."""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnSgd2:
+    """SGD-QN at work: (problem, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnSgd2Single:
+    """The same with weights in single precision."""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnMixed:
+    """SGD-QN at work: (problem, order, rng)"""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
+
+    def state(self) -> dict[str, object]:
+        """Everything that a resumed run needs, as arrays and numbers."""
+
+    def restore(self, state: dict[str, object]) -> None: ...
+
+    def rebuild(self, poll: PollBase) -> None:
+        """
+        Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
+        """
+
+class SgdQnMixedSingle:
+    """The same with weights in single precision."""
+
+    def __init__(self, arg0: Problem, arg1: Order, arg2: Rng, /) -> None: ...
+
+    def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
+        """(rows read, whether all epochs were finished)"""
+
+    def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """(w, b, multipliers)"""
+
+    def estimate(self) -> tuple[float, float] | None:
+        """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -825,6 +1101,9 @@ class CuttingPlane:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
@@ -854,6 +1133,9 @@ class Ocas:
 
     def estimate(self) -> tuple[float, float] | None:
         """(primal, dual), roughly, or None"""
+
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run"""
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""

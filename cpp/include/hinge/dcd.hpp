@@ -13,11 +13,13 @@
 // Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch leaves the
 // active set. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the caller's
 // check on all rows disagrees (`rebuild`). The extremes are kept then, so that one epoch is enough to send away those that
-// still have nothing to do.
+// still have nothing to do. With eps > 0 instead the rule is that of the paper and of liblinear: when the projected gradients of
+// an epoch lie within eps of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
-// Polish: now and then all free multipliers move at once (face.hpp).
+// Polish: now and then all free multipliers move at once (face.hpp). That, the return of rows by the gap, and the order in blocks
+// (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
 //
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
 //   P - D = sum_i gap_share_i          (hinge: C_i max(0, -g_i) + a_i g_i),
@@ -51,6 +53,7 @@ struct Dcd : DualIterate {
   Rng rng;
   bool shrinking;
   bool polish;
+  double eps;  // 0: rows come back by the gap
 
   ActiveRows active;
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
@@ -58,11 +61,13 @@ struct Dcd : DualIterate {
   double gap = kInfinity;            // estimate of the last epoch
   double full_b = 0.0;               // b after the last epoch over all rows
   double credit = 0.0;               // rows read since the last climb on the face
+  bool within_eps = false;           // the projected gradients of all rows are
   std::int64_t touched = 0;          // rows read
 
-  Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double penalty, Order row_order,
-      Rng random)
-      : order(row_order), rng(random), shrinking(with_shrinking), polish(with_polish), active(problem.size()) {
+  Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double spread, double penalty,
+      Order row_order, Rng random)
+      : order(row_order), rng(random), shrinking(with_shrinking), polish(with_polish), eps(spread), active(problem.size()) {
+    if (!(eps >= 0.0)) throw std::invalid_argument("eps must not be negative");
     kappa = penalty;
     a.resize(static_cast<std::size_t>(problem.size()));
     w.resize(static_cast<std::size_t>(n_features) + 1);
@@ -124,8 +129,11 @@ struct Dcd : DualIterate {
     residue = balance;
     dual = total - 0.5 * squared_norm(w);
     if (!problem.free_intercept) b = 0.0;
-    active.take_all();
+    if (eps == 0.0) active.take_all();
   }
+
+  /// The rule of the paper says that this is the solution.
+  bool finished() const { return within_eps; }
 
   /// One epoch over the active rows. False when stopped by the poll: a and w are valid, the estimates are not.
   template <Rows R>
@@ -168,7 +176,11 @@ struct Dcd : DualIterate {
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
     follow(stuck ? jump : Jump{});
     gap = share + cost_of_residue();
-    return_rows(full, std::max(highest, -lowest));
+    if (eps > 0.0) {
+      return_rows_within_eps(full, highest - lowest);
+    } else {
+      return_rows(full, std::max(highest, -lowest));
+    }
     if (polish && !visit.empty()) climb(rows, problem, static_cast<std::int64_t>(visit.size()), stored, poll);
     return true;
   }
@@ -203,6 +215,15 @@ struct Dcd : DualIterate {
     } else if (active.settled(gap) || std::abs(b - full_b) > 0.5 * violation) {
       active.take_all();
     }
+  }
+
+  /// All rows come back, or the run ends, when the projected gradients are this close.
+  void return_rows_within_eps(bool full, double range) {
+    within_eps = full && range <= eps;
+    if (full || range > eps) return;
+    active.take_all();
+    shrink_above = kInfinity;
+    shrink_below = -kInfinity;
   }
 
   // What a climb costs, in units of one row's dot product:

@@ -20,10 +20,11 @@
 // delta = 2 z / (1 - z): the accuracy known before the run.
 //
 // The step. Large steps move far and seldom, so a run begins with few counts, and doubles them (the multipliers stay)
-// whenever the gap of an epoch is within what the step may leave. No accuracy has to be known, and none stops it.
+// whenever the gap of an epoch is within what the step may leave. No accuracy has to be known, and none stops it. That is ours:
+// the paper's step is fixed, and the run ends when no row moves in an epoch over all rows (`refining` false).
 //
 // The active set. A row at a bound that did not move, and whose margin is farther from 1 than those of the rows that moved
-// in the epoch before were on average, leaves. All rows come back when the active ones are settled (state.hpp), when as many
+// in the epoch before were on average, leaves (the threshold is ours). All rows come back when the active ones are settled (state.hpp), when as many
 // rows as two full epochs have were read, or when none moves; and whenever the caller's check on all rows disagrees.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_k grows by kappa, so that h_k q_k is what one count moves p by,
@@ -32,6 +33,8 @@
 //
 // Outputs: the multipliers, w = w(a) up to rounding, and an estimate of the gap as in dcd.hpp. No intercept, a penalised one
 // through the rows, or a free one.
+//
+// W is the type of w: double, or float as in the comparison of the authors' SGD paper. Multipliers and sums are in double.
 
 #include <algorithm>
 #include <bit>
@@ -55,24 +58,29 @@
 
 namespace hinge {
 
+template <class W = double>
 struct Mpu : FreeIntercept {
   Order order;
   Rng rng;
 
+  bool refining;                     // N doubles
   std::int64_t N;                    // counts that make up C_k
   std::vector<std::int64_t> counts;  // I_k
-  std::vector<double> w;
+  std::vector<W> w;
   ActiveRows active;
   double width = kInfinity;  // a row at a bound leaves when its margin is farther from 1
   double gap = kInfinity;    // estimate of the last epoch
   std::int64_t reduced = 0;  // rows read since the last epoch over all rows
   double full_b = 0.0;       // b after the last epoch over all rows
   double dual = 0.0;         // D(a), tracked
+  bool at_rest = false;      // with a fixed step: no row has moved in the last epoch, which was over all rows
   std::int64_t touched = 0;  // rows read
 
-  Mpu(const Problem& problem, std::int64_t n_features, std::int64_t n_counts, double penalty, Order row_order, Rng random)
+  Mpu(const Problem& problem, std::int64_t n_features, std::int64_t n_counts, bool with_refining, double penalty,
+      Order row_order, Rng random)
       : order(row_order),
         rng(random),
+        refining(with_refining),
         N(n_counts),
         counts(static_cast<std::size_t>(problem.size())),
         w(static_cast<std::size_t>(n_features) + 1),
@@ -107,18 +115,21 @@ struct Mpu : FreeIntercept {
   }
 
   void point(const Problem& problem, Point& out) const {
-    out.w = w;
+    std::copy(w.begin(), w.end(), out.w.begin());
     out.b = problem.free_intercept ? b : 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) out.multipliers[k] = multiplier(problem, k);
   }
 
   std::optional<Estimate> estimate(const Problem&) const { return Estimate{dual + gap, dual}; }
 
+  /// Another epoch would change nothing.
+  bool finished() const { return at_rest; }
+
   /// All rows come back, and what follows from the counts is computed anew: it may have drifted, or the state may have been
   /// saved on a problem with other costs, labels or rows.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
-    std::vector<double> sum(w.size());  // beside w, which stays as it is when the poll stops the work
+    std::vector<W> sum(w.size());  // beside w, which stays as it is when the poll stops the work
     double balance = 0.0;
     double total = 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) {
@@ -171,7 +182,8 @@ struct Mpu : FreeIntercept {
     follow(n_moved == 0 ? jump : Jump{});
     gap = share + cost_of_residue();
     return_rows(full, static_cast<std::int64_t>(visit.size()), n_moved);
-    if (share <= allowed) refine();
+    if (refining && share <= allowed) refine();
+    at_rest = !refining && full && n_moved == 0 && kappa == 0.0;
     return true;
   }
 
@@ -214,6 +226,7 @@ struct Mpu : FreeIntercept {
   }
 
   void activate_all() {
+    at_rest = false;
     active.take_all();
     width = kInfinity;
   }
@@ -238,6 +251,6 @@ struct Mpu : FreeIntercept {
   }
 };
 
-static_assert(Solver<Mpu>);
+static_assert(Solver<Mpu<double>> && Solver<Mpu<float>>);
 
 }  // namespace hinge

@@ -4,7 +4,7 @@
 // Shalev-Shwartz, Singer & Srebro (ICML 2007); Rupnik, "Stochastic subgradient approach for solving linear SVMs".
 // Minimises lambda/2 |w|^2 + mean loss, that is lambda P. Step t = 1, 2, ...:
 //
-//   1. choose A_t, k rows
+//   1. choose A_t, k rows: drawn independently, k different rows drawn anew, or the next piece of an order of all rows
 //   2. A_t+ = rows of A_t with t (w.x + b) < 1                       (strict: a margin of exactly 1 is no loss)
 //   3. w <- (1 - 1/t) w + eta_t/k sum over A_t+ of s^_i slope_i t_i x_i,   eta_t = 1/(lambda t)     (hinge: slope_i = 1)
 //   4. w <- min(1, 1/(sqrt(lambda) |w|)) w                           (optional)
@@ -16,7 +16,9 @@
 // or free and exact (hinge only): b minimises the loss of A_t at each step (a weighted median), and the rows exactly on the
 // margin take the fraction of a violation that makes sum s^_i t_i = 0, which is the subgradient of that minimum.
 //
-// Outputs: the last iterate, the average of all iterates, or the iterate of a uniformly random step.
+// Outputs: the last iterate, the average of all iterates, or the iterate of a uniformly random step. With w_1 the start and w_{t+1}
+// what step t makes, the theorems speak of the mean of w_1 .. w_T, and this is that of w_2 .. w_{T+1}, which step T has made: the
+// iterate before the first step is left out, and the last one counts.
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +51,8 @@ struct PegasosOptions {
   Bias bias = Bias::none;
   Output output = Output::last;
   bool random_start = false;
+  std::vector<double> start = {};  // w_1, if the user has one
+  std::int64_t steps = 0;          // T; 0: no limit
 };
 
 struct Pegasos : PrimalIterate<> {
@@ -64,6 +68,7 @@ struct Pegasos : PrimalIterate<> {
       throw std::invalid_argument("Pegasos: bias=\"exact\" is for the hinge loss only");
     }
     if (options.random_start) start_in_ball(std::sqrt(problem.total_cost));
+    if (!options.start.empty()) start_at(options.start);
   }
 
   /// What a saved run consists of.
@@ -89,11 +94,16 @@ struct Pegasos : PrimalIterate<> {
     PrimalIterate::rebuild(rows, problem, poll);
   }
 
+  /// T steps were taken.
+  bool finished() const { return options.steps > 0 && t >= options.steps; }
+
   /// About m rows in steps of k. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const auto visit = draw(problem.size(), poll);
+    if (finished()) return true;
+    auto visit = draw(problem.size(), poll);
     if (visit.empty()) return false;
+    if (options.steps > 0) visit.resize(std::min(visit.size(), static_cast<std::size_t>((options.steps - t) * options.k)));
     std::size_t left = visit.size();
     batch_.clear();
     z_.clear();
@@ -123,7 +133,9 @@ struct Pegasos : PrimalIterate<> {
 
   /// 1. The rows of this epoch; k = m is the deterministic variant, all rows in their order.
   std::vector<std::int64_t> draw(std::int64_t m, Poll& poll) {
-    if (options.k < m) return order.sample(options.sampling, m, (m + options.k - 1) / options.k * options.k, rng, poll);
+    const std::int64_t n_steps = (m + options.k - 1) / options.k;
+    if (options.k < m && options.sampling == Sampling::subset) return subsets(m, options.k, n_steps, rng);
+    if (options.k < m) return order.sample(options.sampling, m, n_steps * options.k, rng, poll);
     std::vector<std::int64_t> all(static_cast<std::size_t>(m));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     return all;
@@ -202,6 +214,13 @@ struct Pegasos : PrimalIterate<> {
     if (length > 0.0) {
       for (double& x : v) x *= target / length;
     }
+    norm2 = squared_norm(v);
+  }
+
+  /// The weight of a constant feature starts at zero.
+  void start_at(const std::vector<double>& w) {
+    if (w.size() + 1 != v.size()) throw std::invalid_argument("Pegasos: start has not one number per feature");
+    std::copy(w.begin(), w.end(), v.begin());
     norm2 = squared_norm(v);
   }
 };

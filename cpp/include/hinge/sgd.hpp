@@ -17,6 +17,8 @@
 //
 // Inputs: rows, problem, order. Outputs: w = a_t / (lambda t), counts I_k, and the estimates J, L^T that cost nothing.
 // No intercept, or a penalised one through the rows.
+//
+// W is the type of a_t: double, or float as in the paper's comparison with programs in single precision. Sums are in double.
 
 #include <algorithm>
 #include <cmath>
@@ -45,12 +47,13 @@ inline std::int64_t margin_errors(double P, double lambda, double q, std::int64_
 
 enum class Presentation { random, single, multiple };  // SGD-r, SGD-s, SGD-m
 
+template <class W = double>
 struct Sgd {
   Presentation presentation;
   Order order;
   Rng rng;
 
-  std::vector<double> a;             // a_t
+  std::vector<W> a;                  // a_t
   std::vector<std::int64_t> counts;  // I_k
   std::int64_t epoch = 0;            // T, passes begun
   std::int64_t t = 0;                // presentations so far
@@ -84,7 +87,7 @@ struct Sgd {
   /// For a state saved on a problem with other costs, labels or rows: what follows from the counts, computed anew.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
-    std::fill(a.begin(), a.end(), 0.0);
+    std::fill(a.begin(), a.end(), W{0});
     M = 0.0;
     for (std::int64_t k = 0; k < problem.size(); ++k) {
       if (counts[k] == 0) continue;
@@ -160,6 +163,6 @@ struct Sgd {
   }
 };
 
-static_assert(Solver<Sgd>);
+static_assert(Solver<Sgd<double>> && Solver<Sgd<float>>);
 
 }  // namespace hinge

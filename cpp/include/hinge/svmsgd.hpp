@@ -6,9 +6,12 @@
 //
 //   eta_t = eta_0 / (1 + lambda eta_0 t) = 1 / (lambda (t + t_0)),   t_0 = 1 / (lambda eta_0),   t = 0, 1, ...
 //
-// so that the first steps are as large as the data bear, and the late ones those of Pegasos. eta_0 is chosen on a sample
-// of about a thousand rows: of 1 and its multiples by powers of 2 the one whose single pass over the sample, from w = 0,
-// ends with the lowest objective on it. eta_0 lambda stays at most 1/2: w never changes its sign by shrinking.
+// so that the first steps are as large as the data bear, and the late ones those of Pegasos. eta_0 is chosen on about a thousand
+// rows by single passes over them, from w = 0, with 1 and its multiples by powers of 2. The cost of a pass is the objective on
+// these rows after it. eta_0 lambda stays at most 1/2: w never changes its sign by shrinking.
+//
+//   sampled (ours)       rows drawn at random; rates that fall as in training; the best one.
+//   first (the program)  the first rows of an epoch; a constant rate; the lower one of the best pair (calibrate.hpp).
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +19,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "hinge/calibrate.hpp"
 #include "hinge/gradient.hpp"
 
 namespace hinge {
@@ -25,12 +29,16 @@ struct BottouRate {
   double operator()(double lambda, std::int64_t t) const { return eta0 / (1.0 + lambda * eta0 * static_cast<double>(t - 1)); }
 };
 
+enum class Calibration { sampled, first };
+
 template <class W>
 struct SvmSgd : GradientDescent<BottouRate, W> {
   using Descent = GradientDescent<BottouRate, W>;
 
-  SvmSgd(const Problem& problem, std::int64_t n_features, std::int64_t sample_size, Output output, Order row_order, Rng random)
+  SvmSgd(const Problem& problem, std::int64_t n_features, std::int64_t sample_size, Calibration how, Output output,
+         Order row_order, Rng random)
       : Descent(problem, n_features, BottouRate{}, {.sampling = Sampling::epoch, .output = output}, row_order, random),
+        calibration_(how),
         sample_(std::min(sample_size, problem.size())) {}
 
   template <class F>
@@ -51,30 +59,35 @@ struct SvmSgd : GradientDescent<BottouRate, W> {
 
   template <Rows X>
   bool run_epoch(const X& rows, const Problem& problem, Poll& poll) {
-    if (this->rate.eta0 == 0.0 && !choose_eta0(rows, problem, poll)) return false;
+    if (this->rate.eta0 == 0.0) {
+      const bool chosen =
+          calibration_ == Calibration::sampled ? choose_best(rows, problem, poll) : choose_lower(rows, problem, poll);
+      if (!chosen) return false;
+    }
     return Descent::run_epoch(rows, problem, poll);
   }
 
  private:
   static constexpr int kDoublings = 200;  // at most: rows near the ends of float64 want extreme steps
 
+  Calibration calibration_;
   std::int64_t sample_;
 
   static double largest(const Problem& problem) { return 0.5 / problem.lambda; }
 
   template <Rows X>
-  bool choose_eta0(const X& rows, const Problem& problem, Poll& poll) {
+  bool choose_best(const X& rows, const Problem& problem, Poll& poll) {
     const auto sample = draws(problem.size(), sample_, this->rng);
     double best = std::min(1.0, largest(problem));
     double lowest = 0.0;
-    if (!try_eta0(rows, problem, sample, best, lowest, poll)) return false;
+    if (!try_rate(rows, problem, sample, BottouRate{best}, lowest, poll)) return false;
     for (const double factor : {0.5, 2.0}) {
       const double start = best;
       for (int doubling = 0; doubling < kDoublings; ++doubling) {
         const double candidate = best * factor;
         if (candidate > largest(problem) || !(candidate > 0.0)) break;
         double cost = 0.0;
-        if (!try_eta0(rows, problem, sample, candidate, cost, poll)) return false;
+        if (!try_rate(rows, problem, sample, BottouRate{candidate}, cost, poll)) return false;
         if (!(cost < lowest) && std::isfinite(lowest)) break;
         best = candidate;
         lowest = cost;
@@ -85,12 +98,23 @@ struct SvmSgd : GradientDescent<BottouRate, W> {
     return true;
   }
 
-  /// The objective on the sample after one pass over it.
   template <Rows X>
-  bool try_eta0(const X& rows, const Problem& problem, std::span<const std::int64_t> sample, double eta0, double& cost,
+  bool choose_lower(const X& rows, const Problem& problem, Poll& poll) {
+    auto sample = this->order.of_all(problem.size(), this->rng, poll);
+    if (sample.empty()) return false;
+    sample.resize(static_cast<std::size_t>(sample_));
+    this->rate.eta0 = lower_of_best_pair(largest(problem), [&](double eta, double& cost) {
+      return try_rate(rows, problem, sample, ConstantRate{eta}, cost, poll);
+    });
+    return this->rate.eta0 > 0.0;
+  }
+
+  /// The objective on these rows after one pass over them.
+  template <Rows X, Rate Trial>
+  bool try_rate(const X& rows, const Problem& problem, std::span<const std::int64_t> sample, Trial rate, double& cost,
                 Poll& poll) {
-    Descent trial(problem, rows.n_features(), BottouRate{eta0}, {.sampling = Sampling::epoch, .multipliers = false},
-                  this->order, this->rng);
+    GradientDescent<Trial, W> trial(problem, rows.n_features(), rate, {.sampling = Sampling::epoch, .multipliers = false},
+                                    this->order, this->rng);
     if (!trial.present(rows, problem, sample, poll)) return false;
     this->touched += 2 * static_cast<std::int64_t>(sample.size());
     double loss = 0.0;

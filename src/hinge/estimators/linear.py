@@ -71,7 +71,7 @@ class LinearSVC(CertifiedSVC):
         With `fit_intercept`: an unpenalised b, the classic SVM, or the weight of a constant feature, as in
         scikit-learn's LinearSVC. "auto" is free if the solver supports it, otherwise penalized, the treatment of its
         paper; ``treatment_`` says which it was.
-    order : {"permutation", "blocks"}, Permutation, Blocks or None, default=None
+    order : {"permutation", "once", "blocks"}, Permutation, Once, Blocks or None, default=None
         Row order; None is the solver's default.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept.

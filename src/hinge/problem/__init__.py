@@ -2,7 +2,7 @@
 
 from hinge.problem.intercept import Intercept, InterceptChoice, InterceptKind
 from hinge.problem.loss import LOSSES, Loss, as_loss
-from hinge.problem.order import Blocks, Order, Permutation, as_order
+from hinge.problem.order import Blocks, Once, Order, Permutation, as_order
 from hinge.problem.problem import Floats, Integers, Problem
 from hinge.problem.rows import as_rows, column_names, held_still
 
@@ -15,6 +15,7 @@ __all__ = [
     "InterceptChoice",
     "InterceptKind",
     "Loss",
+    "Once",
     "Order",
     "Permutation",
     "Problem",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hinge import checks
 
@@ -20,10 +20,29 @@ class Permutation:
     Permutation()
     """
 
-    @property
-    def layout(self) -> tuple[int, int]:
-        """(rows in a block, blocks open at a time) as the core takes it; no blocks."""
-        return 0, 1
+    def build(self, core: Any, n_rows: int, key: tuple[int, ...]) -> Any:
+        """The order as `core` has it; no blocks."""
+        return core.Order(0, 1)
+
+
+@dataclass(frozen=True)
+class Once:
+    """A random permutation of all rows, made before the first epoch and kept for all.
+
+    That is how programs visit their rows that take a shuffled file and read it from its first row to its last in every
+    epoch, such as Bottou's and Bordes's. It saves a shuffle per epoch, and tends to take more epochs than a new
+    permutation each time. The permutation follows from ``random_state``: a run that is resumed needs the same.
+
+    Examples
+    --------
+    >>> from hinge import Once
+    >>> Once()
+    Once()
+    """
+
+    def build(self, core: Any, n_rows: int, key: tuple[int, ...]) -> Any:
+        """The order as `core` has it, with random numbers that no step will draw."""
+        return core.Order.once(n_rows, core.Rng([*key, _SHUFFLE]))
 
 
 @dataclass(frozen=True)
@@ -58,24 +77,25 @@ class Blocks:
         if not (whole and 1 <= self.rows <= 2**20 and 1 <= self.group <= 2**20):
             raise ValueError(f"Blocks needs whole numbers from 1 to 2^20, got rows={self.rows}, group={self.group}.")
 
-    @property
-    def layout(self) -> tuple[int, int]:
-        """(rows in a block, blocks open at a time) as the core takes it."""
-        return int(self.rows), int(self.group)
+    def build(self, core: Any, n_rows: int, key: tuple[int, ...]) -> Any:
+        """The order as `core` has it."""
+        return core.Order(int(self.rows), int(self.group))
 
 
-Order: TypeAlias = Permutation | Blocks
+Order: TypeAlias = Permutation | Once | Blocks
 
-_BY_NAME: dict[str, Order] = {"permutation": Permutation(), "blocks": Blocks()}
+_BY_NAME: dict[str, Order] = {"permutation": Permutation(), "once": Once(), "blocks": Blocks()}
+# Appended to the key of a run for the permutation of `Once`.
+_SHUFFLE = 0x6F6E6365
 
 
 def as_order(order: Order | str | None) -> Order | None:
     """Turn a name into an order; None (the solver's default) and orders pass through."""
-    if order is None or isinstance(order, Permutation | Blocks):
+    if order is None or isinstance(order, Order):
         return order
     if not isinstance(order, str) or order not in _BY_NAME:
         raise ValueError(
-            f"Unknown order {checks.shown(order)}: choose one of {sorted(_BY_NAME)}, Permutation() or Blocks(rows=...)."
-            + checks.did_you_mean(order, _BY_NAME)
+            f"Unknown order {checks.shown(order)}: choose one of {sorted(_BY_NAME)}, "
+            "Permutation(), Once() or Blocks(rows=...)." + checks.did_you_mean(order, _BY_NAME)
         )
     return _BY_NAME[order]

@@ -60,6 +60,10 @@ class Algorithm:
     def make_consistent(self) -> None:
         """What follows from the multipliers, computed anew: it has drifted, or is that of another problem."""
 
+    def finished(self) -> bool:
+        """Whether its own rule has ended the run."""
+        return False
+
     # What the training loop uses
 
     def advance(self, epochs: int, poll: Any = None) -> tuple[int, bool]:

@@ -10,7 +10,7 @@ from hinge.reference.gradient import ConstantRate, GradientOptions, Norma, Norma
 from hinge.reference.kernel import Kernel
 from hinge.reference.kernel_pegasos import KernelPegasos, KernelPegasosOptions
 from hinge.reference.lasvm import Lasvm, LasvmOptions
-from hinge.reference.mpu import Mpu
+from hinge.reference.mpu import Mpu, MpuSingle
 from hinge.reference.newton import Newton
 from hinge.reference.ocas import Ocas
 from hinge.reference.online import Online, OnlineOptions, OnlineStream
@@ -18,9 +18,18 @@ from hinge.reference.order import Order, Sampling
 from hinge.reference.pegasos import Bias, Pegasos, PegasosOptions
 from hinge.reference.primal_iterate import Output
 from hinge.reference.rng import Rng
-from hinge.reference.sgd import Presentation, Sgd, margin_errors
-from hinge.reference.sgdqn import SgdQn, SgdQnSingle
-from hinge.reference.svmsgd import SvmSgd, SvmSgdSingle
+from hinge.reference.sgd import Presentation, Sgd, SgdSingle, margin_errors
+from hinge.reference.sgdqn import (
+    SgdQnErratum,
+    SgdQnErratumSingle,
+    SgdQnMixed,
+    SgdQnMixedSingle,
+    SgdQnPublished,
+    SgdQnPublishedSingle,
+    SgdQnSgd2,
+    SgdQnSgd2Single,
+)
+from hinge.reference.svmsgd import Calibration, SvmSgd, SvmSgdSingle
 
 __all__ = [
     "AdaptiveStream",
@@ -28,6 +37,7 @@ __all__ = [
     "AssetOptions",
     "AssetStar",
     "Bias",
+    "Calibration",
     "ConstantRate",
     "CuttingPlane",
     "Dcd",
@@ -38,6 +48,7 @@ __all__ = [
     "Lasvm",
     "LasvmOptions",
     "Mpu",
+    "MpuSingle",
     "Newton",
     "Norma",
     "NormaRate",
@@ -54,8 +65,15 @@ __all__ = [
     "RootRate",
     "Sampling",
     "Sgd",
-    "SgdQn",
-    "SgdQnSingle",
+    "SgdQnErratum",
+    "SgdQnErratumSingle",
+    "SgdQnMixed",
+    "SgdQnMixedSingle",
+    "SgdQnPublished",
+    "SgdQnPublishedSingle",
+    "SgdQnSgd2",
+    "SgdQnSgd2Single",
+    "SgdSingle",
     "StarRate",
     "SvmSgd",
     "SvmSgdSingle",

@@ -9,7 +9,9 @@ Box and diagonal are those of the loss: C_i and 0 for the hinge, none and 1 / (2
 q_i = |x_i|^2 + diagonal_i.
 
 Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch is left out for
-a while.
+a while. All rows come back when the gap of those at work is small; with eps > 0 by the rule of the paper and of
+liblinear: when the projected gradients of an epoch lie within eps of each other, all rows come back and the extremes
+are forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
@@ -43,10 +45,13 @@ class Dcd(face.DualIterate):
         *("at_work.full_gap", "full_b", "dual", "summit", "credit", "rng"),
     )
 
-    def __init__(self, problem: Problem, shrinking: bool, polish: bool, kappa: float, order: Order, rng: Rng) -> None:
+    def __init__(
+        self, problem: Problem, shrinking: bool, polish: bool, eps: float, kappa: float, order: Order, rng: Rng
+    ) -> None:
         super().__init__(problem, kappa)
         self.shrinking = shrinking
         self.polish = polish
+        self.eps = eps  # 0: rows come back by the gap
         self.order = order
         self.rng = rng
         self.at_work = ActiveRows(problem.m)
@@ -55,6 +60,7 @@ class Dcd(face.DualIterate):
         self.gap = math.inf  # estimate of the last epoch
         self.full_b = 0.0  # b after the last epoch over all rows
         self.credit = 0.0  # rows read since the last climb on the face
+        self.within_eps = False  # the projected gradients of all rows are
 
     def point(self) -> Point:
         return self.w.copy(), self.b if self.problem.free_intercept else 0.0, self.a.copy()
@@ -88,7 +94,10 @@ class Dcd(face.DualIterate):
         self.shrink_below = lowest if lowest < 0.0 else -math.inf
         self.follow(jump if highest <= 0.0 <= lowest else None)
         self.gap = share + self.cost_of_residue()
-        self._return_rows(full, max(highest, -lowest))
+        if self.eps > 0.0:
+            self._return_rows_within_eps(full, highest - lowest)
+        else:
+            self._return_rows(full, max(highest, -lowest))
         if self.polish and visit:
             self._climb(visit)
 
@@ -113,12 +122,23 @@ class Dcd(face.DualIterate):
         elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
             self.at_work.take_all()
 
+    def _return_rows_within_eps(self, full: bool, spread: float) -> None:
+        """All rows come back, or the run ends, when the projected gradients are this close."""
+        self.within_eps = full and spread <= self.eps
+        if not full and spread <= self.eps:
+            self.at_work.take_all()
+            self.shrink_above, self.shrink_below = math.inf, -math.inf
+
+    def finished(self) -> bool:
+        return self.within_eps
+
     def make_consistent(self) -> None:
         """All rows come back, multipliers into their box, and what follows from them is computed anew."""
         self.recompute()
         if not self.problem.free_intercept:
             self.b = 0.0
-        self.at_work.take_all()
+        if self.eps == 0.0:
+            self.at_work.take_all()
 
     def _climb(self, visit: list[int]) -> None:
         """A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes."""

@@ -9,7 +9,8 @@ of row k::
 
 One count learned changes sum_k (1 + h_k q_k / 2) a_k - |w|^2 / 2 by h_k (1 - p) >= 0, one unlearned by
 h_k (p - 1 - h_k q_k) > 0: it ends. If no row moves, the gap is at most sum_k a_k h_k q_k. N doubles, and the
-multipliers stay, whenever the gap of an epoch is within that.
+multipliers stay, whenever the gap of an epoch is within that (ours; the paper's step is fixed, and the run ends when no
+row moves in an epoch over all rows: `refining` false).
 
 A row at a bound that did not move, and whose margin is farther from 1 than those of the rows that moved in the epoch
 before were on average, is left out for a while.
@@ -21,15 +22,17 @@ one count moves p by, b included.
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hinge.reference.algorithm import ActiveRows, Point, inside
 from hinge.reference.free_intercept import FreeIntercept, Jump
 from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
-from hinge.reference.sums import Floats, squared_norm
+from hinge.reference.sums import squared_norm
 
 MOST_COUNTS = 2**52  # all counts are exact in float64
 
@@ -37,24 +40,27 @@ MOST_COUNTS = 2**52  # all counts are exact in float64
 class Mpu(FreeIntercept):
     """One epoch visits the active rows once. N is a power of two. kappa = 0 unless the intercept is free."""
 
+    dtype: ClassVar[npt.DTypeLike] = np.float64
     fields = (
         *("N", "counts", "w", "b", "residue", "last_residue", "rate", *inside("at_work", ActiveRows.fields)),
         *("width", "gap", "reduced", "full_b", "dual", "rng"),
     )
 
-    def __init__(self, problem: Problem, N: int, kappa: float, order: Order, rng: Rng) -> None:
+    def __init__(self, problem: Problem, N: int, refining: bool, kappa: float, order: Order, rng: Rng) -> None:
         super().__init__(problem, kappa)
+        self.refining = refining  # N doubles
         self.N = N  # counts that make up C_k
         self.order = order
         self.rng = rng
         self.counts = np.zeros(problem.m, dtype=np.int64)  # I_k
-        self.w: Floats = np.zeros(problem.n_features + 1)
+        self.w: npt.NDArray[Any] = np.zeros(problem.n_features + 1, dtype=self.dtype)
         self.at_work = ActiveRows(problem.m)
         self.width = math.inf  # a row at a bound leaves when its margin is farther from 1
         self.gap = math.inf  # estimate of the last epoch
         self.reduced = 0  # rows read since the last epoch over all rows
         self.full_b = 0.0  # b after the last epoch over all rows
         self.dual = 0.0  # D(a), tracked
+        self.at_rest = False  # with a fixed step: no row has moved in the last epoch, which was over all rows
 
     def step(self, k: int) -> float:
         """h_k"""
@@ -66,7 +72,7 @@ class Mpu(FreeIntercept):
 
     def point(self) -> Point:
         b = self.b if self.problem.free_intercept else 0.0
-        return self.w.copy(), b, np.array([self.multiplier(k) for k in range(self.problem.m)])
+        return np.array(self.w, dtype=np.float64), b, np.array([self.multiplier(k) for k in range(self.problem.m)])
 
     def estimate(self) -> tuple[float, float]:
         return self.dual + self.gap, self.dual
@@ -104,8 +110,12 @@ class Mpu(FreeIntercept):
         self.follow(jump if n_moved == 0 else None)
         self.gap = share + self.cost_of_residue()
         self._return_rows(full, len(visit), n_moved)
-        if share <= allowed:
+        if self.refining and share <= allowed:
             self._refine()
+        self.at_rest = not self.refining and full and n_moved == 0 and self.kappa == 0.0
+
+    def finished(self) -> bool:
+        return self.at_rest
 
     def _move(self, k: int, g: float, due: int) -> None:
         rows, target, change = self.problem.rows, self.problem.target[k], self.step(k) * due
@@ -127,6 +137,7 @@ class Mpu(FreeIntercept):
 
     def _activate_all(self) -> None:
         """None leaves before the next epoch is over."""
+        self.at_rest = False
         self.at_work.take_all()
         self.width = math.inf
 
@@ -150,6 +161,12 @@ class Mpu(FreeIntercept):
             self.b = 0.0
         self.dual = total - 0.5 * squared_norm(w)
         self._activate_all()
+
+
+class MpuSingle(Mpu):
+    """The same with weights in single precision."""
+
+    dtype: ClassVar[npt.DTypeLike] = np.float32
 
 
 def counts_due(count: int, N: int, g: float, zone: float) -> int:

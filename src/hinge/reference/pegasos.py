@@ -3,13 +3,14 @@
 Shalev-Shwartz, Singer & Srebro (ICML 2007); Rupnik, "Stochastic subgradient approach for solving linear SVMs".
 Minimises lambda/2 |w|^2 + mean loss, that is lambda P. Step t = 1, 2, ...::
 
-    1. choose A_t, k rows
+    1. choose A_t, k rows: drawn independently, k different rows drawn anew, or the next piece of an order of all rows
     2. A_t+ = rows of A_t with t (w.x + b) < 1                       (strict: a margin of exactly 1 is no loss)
     3. w <- (1 - 1/t) w + eta_t/k sum over A_t+ of s^_i slope_i t_i x_i,   eta_t = 1/(lambda t)    (hinge: slope_i = 1)
     4. w <- min(1, 1/(sqrt(lambda) |w|)) w                           (optional)
 
 A step costs O(non-zeros of A_t) (see `PrimalIterate`). At t = 1 the factor 1 - 1/t is exactly 0: the start is erased,
-except through the choice of the first violators.
+except through the choice of the first violators. With w_1 the start and w_{t+1} what step t makes, the average output
+and the random one are over w_2 .. w_{T+1} (the theorems: w_1 .. w_T).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import NamedTuple
 from hinge.reference.algorithm import Algorithm, Point, inside
 from hinge.reference.loss import slack
 from hinge.reference.objective import best_intercept
-from hinge.reference.order import Order, Sampling
+from hinge.reference.order import Order, Sampling, subsets
 from hinge.reference.primal_iterate import Output, PrimalIterate
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
@@ -49,6 +50,8 @@ class PegasosOptions:
     bias: Bias = Bias.none
     output: Output = Output.last
     random_start: bool = False
+    start: Sequence[float] = ()  # w_1, if the user has one
+    steps: int = 0  # T; 0: no limit
 
 
 class Violator(NamedTuple):
@@ -73,6 +76,9 @@ class Pegasos(Algorithm):
         self.b = 0.0
         if options.random_start:
             self._start_in_ball(math.sqrt(problem.total_cost))
+        if options.start:
+            self.iterate.v[:-1] = options.start  # the weight of a constant feature starts at zero
+            self.iterate.norm2 = squared_norm(self.iterate.v)
 
     def _start_in_ball(self, radius: float) -> None:
         """A random direction at a random distance; the constant feature starts at zero."""
@@ -85,18 +91,30 @@ class Pegasos(Algorithm):
         self.iterate.norm2 = squared_norm(v)
 
     def run_epoch(self) -> None:
-        k, visit = self.options.k, self._draw()
+        if self.finished():
+            return
+        k, steps = self.options.k, self.options.steps
+        visit = self._draw()
+        if steps > 0:
+            visit = visit[: (steps - self.iterate.t) * k]
         for begin in range(0, len(visit), k):
             batch = visit[begin : begin + k]
             self._step(batch)
             self.touched += len(batch)
+
+    def finished(self) -> bool:
+        """T steps were taken."""
+        return 0 < self.options.steps <= self.iterate.t
 
     def _draw(self) -> list[int]:
         """1. The rows of this epoch; k = m is the deterministic variant, all rows in their order."""
         k, m = self.options.k, self.problem.m
         if k >= m:
             return list(range(m))
-        return self.order.sample(self.options.sampling, m, -(-m // k) * k, self.rng)
+        n_steps = -(-m // k)
+        if self.options.sampling is Sampling.subset:
+            return subsets(m, k, n_steps, self.rng)
+        return self.order.sample(self.options.sampling, m, n_steps * k, self.rng)
 
     def _step(self, batch: Sequence[int]) -> None:
         violators = self._find_violators(batch)

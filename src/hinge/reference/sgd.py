@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from hinge.reference.algorithm import Algorithm, Point
 from hinge.reference.order import Order, draws
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
-from hinge.reference.sums import Floats, squared_norm
+from hinge.reference.sums import in_double, squared_norm
 
 
 def margin_errors(P: float, lambda_: float, q: float, l: int) -> int:  # noqa: E741
@@ -47,8 +49,9 @@ class Presentation(Enum):
 
 
 class Sgd(Algorithm):
-    """One epoch presents as many rows as there are."""
+    """One epoch presents as many rows as there are. a is float64, or float32; sums are in float64 either way."""
 
+    dtype: ClassVar[npt.DTypeLike] = np.float64
     fields = ("a", "counts", "epoch", "t", "M", "r", "loss", "rng")
 
     def __init__(self, problem: Problem, presentation: Presentation, order: Order, rng: Rng) -> None:
@@ -56,7 +59,7 @@ class Sgd(Algorithm):
         self.presentation = presentation
         self.order = order
         self.rng = rng
-        self.a: Floats = np.zeros(problem.n_features + 1)  # a_t
+        self.a: npt.NDArray[Any] = np.zeros(problem.n_features + 1, dtype=self.dtype)  # a_t
         self.counts = np.zeros(problem.m, dtype=np.int64)  # I_k
         self.epoch = 0  # T, passes begun
         self.t = 0  # presentations so far
@@ -125,5 +128,11 @@ class Sgd(Algorithm):
     def point(self) -> Point:
         """w = a_t / (lambda t), and multipliers C_k I_k / T_eff: feasible after complete epochs of SGD-s and SGD-m."""
         if self.t == 0:
-            return np.zeros_like(self.a), 0.0, np.zeros(self.problem.m)
-        return self.a / self.threshold, 0.0, np.array(self.problem.cost) * (self.counts / self.T_eff)
+            return np.zeros(self.a.size), 0.0, np.zeros(self.problem.m)
+        return in_double(self.a) / self.threshold, 0.0, np.array(self.problem.cost) * (self.counts / self.T_eff)
+
+
+class SgdSingle(Sgd):
+    """The same with weights in single precision."""
+
+    dtype: ClassVar[npt.DTypeLike] = np.float32

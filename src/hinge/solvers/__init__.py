@@ -8,6 +8,7 @@ from hinge import checks
 from hinge.solvers.asset import Asset, AssetStar
 from hinge.solvers.auto import Auto
 from hinge.solvers.contract import (
+    BUDGET,
     Composite,
     Configuration,
     Point,
@@ -32,6 +33,7 @@ from hinge.solvers.sgd import SGDm, SGDr, SGDs
 from hinge.solvers.svmsgd import SGDQN, SvmSGD
 
 __all__ = [
+    "BUDGET",
     "DCD",
     "KERNEL_SOLVERS",
     "MPU",

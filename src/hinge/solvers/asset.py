@@ -10,7 +10,7 @@ from hinge import checks
 from hinge.problem import Permutation, Problem
 from hinge.solvers.contract import Setup, Traits
 from hinge.solvers.native import NativeSolver, order_of, rng_of
-from hinge.solvers.pegasos import Sampling
+from hinge.solvers.norma import Sampling
 
 
 @dataclass(frozen=True)
@@ -138,4 +138,4 @@ def _how(solver: Asset | AssetStar, core: Any, problem: Problem, setup: Setup) -
     """Options, order and random numbers of a run."""
     last = 0 if solver.average_last is None else min(int(solver.average_last), problem.m)
     options = core.AssetOptions(getattr(core.Sampling, solver.sampling), last)
-    return options, order_of(core, setup), rng_of(core, setup)
+    return options, order_of(core, problem, setup), rng_of(core, setup)

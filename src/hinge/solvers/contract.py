@@ -12,6 +12,9 @@ from hinge import _core, checks
 from hinge.problem import Floats, InterceptChoice, InterceptKind, Order, Problem
 from hinge.problem.problem import Space
 
+# Intermediate evaluations read at most this share of the rows that training reads; the final one is not counted.
+BUDGET = 0.2
+
 #: Arrays and numbers that make up a run.
 State: TypeAlias = dict[str, Any]
 
@@ -28,6 +31,8 @@ class Traits:
         or reads all of them in turn
     comparison : how far above the tolerance an estimate may lie to be worth an exact evaluation, as a factor; None:
         learned from evaluations that came too early
+    budget : rows that intermediate evaluations may read for each row that training reads; infinite: an evaluation
+        whenever the estimate passes, as in the papers
     refines_tiny : whether problems of up to 1000 rows are worth solving to the last bit
     rebuilds : whether its model is w(a), rebuilt from the multipliers by evaluation, whatever w its points carry
     transfers : whether its state is a good start at other costs, too; a path over C starts other solvers afresh
@@ -38,6 +43,7 @@ class Traits:
     intercepts: tuple[InterceptKind, ...] = ("none", "penalized")
     order: Order | None = None
     comparison: float | None = None
+    budget: float = BUDGET
     refines_tiny: bool = False
     rebuilds: bool = False
     transfers: bool = False
@@ -116,6 +122,10 @@ class Run(Protocol):
     def rejected(self) -> None:
         """An exact evaluation found a gap above the tolerance: drop what may have misled the estimate."""
 
+    def finished(self) -> bool:
+        """Whether a rule of the solver's own has ended the run; the loop then evaluates it once more."""
+        return False
+
     def save(self) -> State | None:
         """Everything that it takes to go on to the same bits; None: this run cannot be resumed."""
         return None
@@ -131,7 +141,7 @@ class Run(Protocol):
 
 def as_run(run: Any) -> Run:
     """The run itself, if it has every method of one."""
-    for name in ("advance", "point", "estimate", "rejected", "save", "surrender", "restore"):
+    for name in ("advance", "point", "estimate", "rejected", "finished", "save", "surrender", "restore"):
         if not callable(getattr(run, name, None)):
             raise TypeError(
                 f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them "

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from hinge import checks
 from hinge.problem import Blocks, Problem
 from hinge.solvers.contract import Setup, State, Traits
 from hinge.solvers.native import NativeSolver, kappa_of, order_of, rng_of
@@ -31,6 +32,15 @@ class DCD(NativeSolver):
     polish : bool, default=True
         Now and then, take Newton steps in the multipliers strictly between their bounds, if there are at most 400 of
         them. Coordinate steps alone crawl where features are few or nearly dependent.
+    eps : float or None, default=None
+        None: rows come back when the gap of those at work is small. A number: the rule of the paper and of liblinear.
+        When the projected gradients of an epoch lie within eps of each other, all rows come back, or the run ends if
+        none was left out, whatever the gap; rows are left out of small problems too. Only without a free intercept.
+
+    Notes
+    -----
+    ``DCD(polish=False, eps=0.1)`` with ``order="permutation"`` is the published algorithm with liblinear's shrinking
+    and stopping. Ours are `polish`, the default order in blocks, the return of rows by the gap and the free intercept.
 
     References
     ----------
@@ -48,16 +58,21 @@ class DCD(NativeSolver):
 
     shrinking: bool = True
     polish: bool = True
+    eps: float | None = None
 
     forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf}
     multipliers: ClassVar[str | None] = "a"
+
+    def __post_init__(self) -> None:
+        if self.eps is not None:
+            checks.positive("eps (a number or None)", self.eps)
 
     @property
     def traits(self) -> Traits:
         """What the solver supports. It converges linearly in the end, so tiny problems are worth refining."""
         return Traits(
             losses=("hinge", "squared_hinge"),
-            intercepts=("none", "free", "penalized"),
+            intercepts=("none", "free", "penalized") if self.eps is None else ("none", "penalized"),
             order=Blocks(),
             refines_tiny=True,
             rebuilds=True,
@@ -68,9 +83,10 @@ class DCD(NativeSolver):
         """The algorithm at work."""
         return core.Dcd(
             problem.native,
-            bool(self.shrinking) and problem.m > _FEW,
+            bool(self.shrinking) and (problem.m > _FEW or self.eps is not None),
             bool(self.polish),
+            0.0 if self.eps is None else float(self.eps),
             kappa_of(problem),
-            order_of(core, setup),
+            order_of(core, problem, setup),
             rng_of(core, setup),
         )

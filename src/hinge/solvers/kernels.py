@@ -9,7 +9,7 @@ from hinge import checks
 from hinge.problem import Permutation, Problem
 from hinge.solvers.contract import Setup, Traits
 from hinge.solvers.native import NativeSolver, order_of, rng_of
-from hinge.solvers.pegasos import Sampling
+from hinge.solvers.norma import Sampling
 
 _MEGABYTE = 2**20
 
@@ -84,7 +84,9 @@ class Lasvm(NativeSolver):
             tol=float(setup.tol),
             n_threads=setup.n_threads,
         )
-        return core.Lasvm(problem.native, _kernel(core, problem), options, order_of(core, setup), rng_of(core, setup))
+        return core.Lasvm(
+            problem.native, _kernel(core, problem), options, order_of(core, problem, setup), rng_of(core, setup)
+        )
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class KernelPegasos(NativeSolver):
             projection=bool(self.projection),
             cache_bytes=_bytes(self.cache_size),
         )
-        kernel, order, rng = _kernel(core, problem), order_of(core, setup), rng_of(core, setup)
+        kernel, order, rng = _kernel(core, problem), order_of(core, problem, setup), rng_of(core, setup)
         return core.KernelPegasos(problem.native, kernel, options, order, rng)
 
 

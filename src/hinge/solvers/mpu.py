@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from hinge import checks
 from hinge.problem import Blocks, Problem
 from hinge.solvers.contract import Setup, Traits
-from hinge.solvers.native import NativeSolver, kappa_of, order_of, rng_of
+from hinge.solvers.native import NativeSolver, Precision, kappa_of, order_of, rng_of
 
 # The first step may move a margin by this much.
 _FIRST_ZONE = 10.0
@@ -34,6 +34,17 @@ class MPU(NativeSolver):
     delta : float or None, default=None
         The relative gap that the first step would leave at most, the paper's accuracy known before the run (roughly,
         with a free intercept). None: begin with the largest steps that are sensible, which is faster.
+    refine : bool, default=True
+        Halve the step whenever the gap of an epoch is within what it may leave. False, with `delta`, is the paper's
+        protocol: the step is fixed before the run, and the run ends when no row moves. (With a free intercept it ends
+        by `tol` or ``max_iter`` only.)
+    precision : {"double", "single"}, default="double"
+        Type of the weights while training. The certificate is computed in float64 either way.
+
+    Notes
+    -----
+    The rule for rows to learn and unlearn is the paper's. Ours are the halving of the step, the threshold at which rows
+    are left out, the free intercept and the order in blocks.
 
     References
     ----------
@@ -50,10 +61,15 @@ class MPU(NativeSolver):
     """
 
     delta: float | None = None
+    refine: bool = True
+    precision: Precision = "double"
 
     def __post_init__(self) -> None:
         if self.delta is not None:
             checks.positive("delta (a number or None)", self.delta)
+        elif not self.refine:
+            raise ValueError("refine=False fixes the step for an accuracy: give that as delta, for example delta=0.01.")
+        checks.choice("precision", self.precision, get_args(Precision))
 
     @property
     def traits(self) -> Traits:
@@ -64,7 +80,9 @@ class MPU(NativeSolver):
         """The algorithm at work."""
         zone = _FIRST_ZONE if self.delta is None else self.delta / (2.0 + self.delta)
         counts = _first_counts(problem, zone)
-        return core.Mpu(problem.native, counts, kappa_of(problem), order_of(core, setup), rng_of(core, setup))
+        kind = core.Mpu if self.precision == "double" else core.MpuSingle
+        order, rng = order_of(core, problem, setup), rng_of(core, setup)
+        return kind(problem.native, counts, bool(self.refine), kappa_of(problem), order, rng)
 
 
 def _first_counts(problem: Problem, zone: float) -> int:

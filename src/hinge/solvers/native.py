@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from hinge import _core
-from hinge.problem import Floats, Problem
+from hinge.problem import Floats, Permutation, Problem
 from hinge.solvers.contract import Configuration, Point, Run, Setup, State, Traits
+
+#: Type of the weights while training.
+Precision = Literal["double", "single"]
 
 # Under this name a state says what sum_i C_i was.
 _TOTAL_COST = "total_cost"
@@ -50,9 +53,9 @@ def rng_of(core: Any, setup: Setup) -> Any:
     return core.Rng(list(setup.key))
 
 
-def order_of(core: Any, setup: Setup) -> Any:
+def order_of(core: Any, problem: Problem, setup: Setup) -> Any:
     """Its row order; a solver that draws rows itself is built with one that it does not use."""
-    return core.Order(*((0, 1) if setup.order is None else setup.order.layout))
+    return (setup.order or Permutation()).build(core, problem.m, setup.key)
 
 
 def kappa_of(problem: Problem) -> float:
@@ -91,6 +94,9 @@ class NativeRun(Run):
         """w may have drifted from w(a), and rows that were left out may matter: w is computed anew, all rows return."""
         if self._solver.traits.rebuilds:
             self._algorithm.rebuild(self._poll)
+
+    def finished(self) -> bool:
+        return bool(self._algorithm.finished())
 
     def save(self) -> State:
         return self._with_cost(self._algorithm.state())

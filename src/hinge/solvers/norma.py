@@ -11,8 +11,8 @@ from hinge import checks
 from hinge.problem import Permutation, Problem
 from hinge.solvers.contract import Setup, Traits
 from hinge.solvers.native import NativeSolver, order_of, rng_of
-from hinge.solvers.pegasos import Sampling
 
+Sampling = Literal["iid", "epoch"]
 Output = Literal["last", "average"]
 
 
@@ -86,7 +86,7 @@ class Norma(_Gradient):
         """The algorithm at work."""
         rate = core.NormaRate(self.p(setup.max_iter * problem.m if self.horizon is None else self.horizon))
         options = self._options(core)
-        return core.Norma(problem.native, rate, options, order_of(core, setup), rng_of(core, setup))
+        return core.Norma(problem.native, rate, options, order_of(core, problem, setup), rng_of(core, setup))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Zhang(_Gradient):
     """A constant step size eta.
 
     It converges to a neighbourhood of the optimum. A smaller eta ends closer to the optimum but takes longer; the right
-    one depends on the data, on C and on the number of steps. `hinge.search_eta` tries several.
+    one depends on the data, on C and on the number of steps: try several in short runs.
 
     Parameters
     ----------
@@ -140,4 +140,4 @@ class Zhang(_Gradient):
                 f"Choose eta below 1/lambda = sum of C_i = {1.0 / problem.lambda_:g}, much below."
             )
         rate, options = core.ConstantRate(float(self.eta)), self._options(core)
-        return core.Zhang(problem.native, rate, options, order_of(core, setup), rng_of(core, setup))
+        return core.Zhang(problem.native, rate, options, order_of(core, problem, setup), rng_of(core, setup))

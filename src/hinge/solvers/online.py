@@ -76,4 +76,4 @@ class Online(NativeSolver):
             free_intercept=problem.intercept.kind == "free",
             average=self.output == "average",
         )
-        return core.Online(problem.native, options, order_of(core, setup), rng_of(core, setup))
+        return core.Online(problem.native, options, order_of(core, problem, setup), rng_of(core, setup))

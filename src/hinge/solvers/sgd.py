@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from hinge import checks
 from hinge.problem import Permutation, Problem
-from hinge.solvers.contract import Setup, Traits
-from hinge.solvers.native import NativeSolver, order_of, rng_of
+from hinge.solvers.contract import BUDGET, Setup, Traits
+from hinge.solvers.native import NativeSolver, Precision, order_of, rng_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,12 @@ class _SGD(NativeSolver):
     a perceptron whose margin threshold grows with the number t of presentations.
     """
 
+    precision: Precision = "double"
+
     presentation: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        checks.choice("precision", self.precision, get_args(Precision))
 
     @property
     def traits(self) -> Traits:
@@ -29,12 +35,18 @@ class _SGD(NativeSolver):
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
         presentation = getattr(core.Presentation, self.presentation)
-        return core.Sgd(problem.native, presentation, order_of(core, setup), rng_of(core, setup))
+        kind = core.Sgd if self.precision == "double" else core.SgdSingle
+        return kind(problem.native, presentation, order_of(core, problem, setup), rng_of(core, setup))
 
 
 @dataclass(frozen=True)
 class SGDr(_SGD):
     """SGD-r: rows drawn at random, one at a time.
+
+    Parameters
+    ----------
+    precision : {"double", "single"}, default="double"
+        Type of the weights while training. The certificate is computed in float64 either way.
 
     References
     ----------
@@ -62,8 +74,14 @@ class SGDs(_SGD):
 
     Parameters
     ----------
+    precision : {"double", "single"}, default="double"
+        Type of the weights while training (Table 8 of the paper: single). The certificate is computed in float64
+        either way.
     f : float, default=1.2
         The paper's comparison coefficient for the cheap estimate.
+    budget : float, default=0.2
+        Rows that exact evaluations may read for each row that training reads, the final evaluation apart. The paper
+        has no such limit: ``float("inf")`` is its rule, an exact evaluation whenever the estimate passes.
 
     References
     ----------
@@ -79,16 +97,20 @@ class SGDs(_SGD):
     """
 
     f: float = 1.2
+    budget: float = BUDGET
 
     presentation: ClassVar[str] = "single"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checks.positive("f", self.f)
+        if self.budget != math.inf:
+            checks.positive("budget (a number or infinity)", self.budget)
 
     @property
     def traits(self) -> Traits:
         """What the solver supports."""
-        return Traits(order=Permutation(), comparison=self.f)
+        return Traits(order=Permutation(), comparison=self.f, budget=self.budget)
 
 
 @dataclass(frozen=True)
@@ -100,8 +122,14 @@ class SGDm(SGDs):
 
     Parameters
     ----------
+    precision : {"double", "single"}, default="double"
+        Type of the weights while training (Table 8 of the paper: single). The certificate is computed in float64
+        either way.
     f : float, default=1.2
         The paper's comparison coefficient for the cheap estimate.
+    budget : float, default=0.2
+        Rows that exact evaluations may read for each row that training reads, the final evaluation apart. The paper
+        has no such limit: ``float("inf")`` is its rule, an exact evaluation whenever the estimate passes.
 
     References
     ----------

@@ -2,7 +2,6 @@
 
 from hinge.training.best_of import BestOf
 from hinge.training.certify import certify
-from hinge.training.eta_search import EtaSearch, search_eta
 from hinge.training.loop import train
 from hinge.training.many import train_all
 from hinge.training.path import Path, path, train_path
@@ -11,7 +10,6 @@ from hinge.training.solve import Solution, solve
 
 __all__ = [
     "BestOf",
-    "EtaSearch",
     "Histories",
     "History",
     "Options",
@@ -22,7 +20,6 @@ __all__ = [
     "Solution",
     "certify",
     "path",
-    "search_eta",
     "solve",
     "train",
     "train_all",

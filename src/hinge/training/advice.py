@@ -76,6 +76,8 @@ def _remedies(run: Ended, problem: Problem, solver: Any) -> list[str]:
     """What would help, best first."""
     if run.status == "stalled":
         return ["the limit of float64 is reached: raise tol"]
+    if run.status == "finished":
+        return [f"the solver has ended by its own rule: change its options ({solver}) or raise tol"]
     shrinking = _still_shrinking(run)
     found = [f"raise {_MORE[run.status]}"] if shrinking and run.status in _MORE else []
     if (name := sure_solver(problem, solver)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from hinge.certificate import Certificate
 from hinge.problem import Problem
 from hinge.solvers import Composite, Configuration, Pegasos, Solver, Traits
 from hinge.training.result import Options, Outcome, Record
+
+Judgement = Literal["loss", "error"]
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,15 @@ class BestOf(Configuration, Composite):
 
     Parameters
     ----------
-    solver : solver configuration, default=Pegasos()
-        What to run.
+    solver : solver configuration, default=Pegasos(output="random")
+        What to run; by default the iterate of a random step, of which the paper's theorem speaks.
     runs : int, default=3
         Number of runs; each gets ``max_iter // runs`` epochs and random numbers of its own.
     validation : tuple (X, y) or None, default=None
-        Judge the runs by their mean loss on these rows, labels -1 and +1; None: by the training objective.
+        Judge the runs on these rows, labels -1 and +1; None: by the training objective.
+    by : {"loss", "error"}, default="loss"
+        What is compared on the validation rows: the mean loss, or the share of wrong signs (the zero-one loss, the
+        paper's choice). Among equals the first run wins.
 
     Examples
     --------
@@ -39,21 +44,27 @@ class BestOf(Configuration, Composite):
     3
     """
 
-    solver: Any = Pegasos()
+    solver: Any = Pegasos(output="random")
     runs: int = 3
     validation: tuple[Any, Any] | None = None
+    by: Judgement = "loss"
 
     def __post_init__(self) -> None:
         if isinstance(self.solver, str | type):
             raise ValueError(f"BestOf needs a solver configuration such as Pegasos(), got {self.solver!r}.")
         checks.whole("runs", self.runs)
+        checks.choice("by", self.by, get_args(Judgement))
+        if self.by == "error" and self.validation is None:
+            raise ValueError("by='error' counts errors on validation rows: give validation=(X, y).")
 
     @classmethod
-    def with_confidence(cls, solver: Solver, delta: float, validation: tuple[Any, Any] | None = None) -> BestOf:
+    def with_confidence(
+        cls, solver: Solver, delta: float, validation: tuple[Any, Any] | None = None, by: Judgement = "loss"
+    ) -> BestOf:
         """As many runs as confidence ``1 - delta`` needs."""
         if not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
-        return cls(solver, max(1, math.ceil(math.log(1 / delta))), validation)
+        return cls(solver, max(1, math.ceil(math.log(1 / delta))), validation, by)
 
     @property
     def traits(self) -> Traits:
@@ -96,7 +107,8 @@ class BestOf(Configuration, Composite):
             return outcome.model.value
         X, y = self.validation
         decision = np.asarray(X @ outcome.model.w[:-1]) + outcome.model.b
-        return float(np.mean(problem.loss.value(1.0 - np.asarray(y) * decision)))
+        margin = np.asarray(y) * decision
+        return float(np.mean(margin <= 0.0 if self.by == "error" else problem.loss.value(1.0 - margin)))
 
 
 def _joined(outcomes: list[Outcome]) -> tuple[Record, ...]:

@@ -11,6 +11,7 @@ from hinge import _core
 from hinge.certificate import Certificate, Evaluator, Lower, Upper, evaluator_of, trivial, unread
 from hinge.problem import Problem
 from hinge.solvers import (
+    BUDGET,
     Composite,
     Setup,
     Solver,
@@ -24,7 +25,7 @@ from hinge.solvers import (
 )
 from hinge.training import saved
 from hinge.training.result import Options, Outcome, Progress, Record, Status
-from hinge.training.schedule import BUDGET, TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
+from hinge.training.schedule import TINY, TINY_TOLERANCE, UNPROMPTED, Schedule, Stagnation
 from hinge.training.signals import in_main_thread
 
 # A native call should read about this many rows: tiny problems get several epochs per call.
@@ -136,7 +137,7 @@ class _Training:
         refine = self.traits.refines_tiny and problem.m <= TINY
         self.target = min(options.tol, TINY_TOLERANCE) if refine else options.tol
         unprompted = BUDGET if refine else UNPROMPTED
-        self.schedule = Schedule(problem.m, self.target, self.traits.comparison, unprompted)
+        self.schedule = Schedule(problem.m, self.target, self.traits.comparison, unprompted, self.traits.budget)
         self.stagnation = Stagnation(options.tol)
         self.best = _Bracket(*trivial(problem))
         if options.keep_state:
@@ -160,7 +161,12 @@ class _Training:
         status = self._finish(status)
         if self.options.keep_state and state is None:
             state = self.last_state = self._sealed(self.run.surrender())
-        if self.best.certificate.within(self.options.tol) and status in ("stalled", "max_iter", "time_limit"):
+        if self.best.certificate.within(self.options.tol) and status in (
+            "stalled",
+            "finished",
+            "max_iter",
+            "time_limit",
+        ):
             status = "converged"
         return Outcome(self.best.model, self.best.bound, tuple(self.history), status, self.epoch, state, error)
 
@@ -182,12 +188,13 @@ class _Training:
                 self.partial = self.poll.stopped
                 return stopped
             self.epoch += epochs
+            finished = self.run.finished()
             ended = self._check() if (self.earlier + self.epoch) % stride == 0 else None
             if self.options.report.live:
                 self.options.report.working(self.options.title, self._record(), self.touched)
             enough = self.options.callback is not None and self.options.callback(self._progress())
-            if ended is not None or enough:
-                return ended or "callback"
+            if ended is not None or finished or enough:
+                return ended or ("finished" if finished else "callback")
 
     def _check(self) -> Status | None:
         """Evaluate exactly if that is due, and say whether it ends the run."""

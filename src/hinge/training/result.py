@@ -12,10 +12,10 @@ from hinge.certificate import Certificate, Lower, PerClass, Upper
 from hinge.problem import Order
 from hinge.solvers import State
 
-Status: TypeAlias = Literal["converged", "stalled", "max_iter", "time_limit", "callback", "interrupted"]
+Status: TypeAlias = Literal["converged", "stalled", "finished", "max_iter", "time_limit", "callback", "interrupted"]
 
 #: From best to worst.
-STATUSES: tuple[Status, ...] = ("converged", "stalled", "max_iter", "time_limit", "callback", "interrupted")
+STATUSES: tuple[Status, ...] = ("converged", "stalled", "finished", "max_iter", "time_limit", "callback", "interrupted")
 
 
 @dataclass(frozen=True)

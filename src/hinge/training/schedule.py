@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hinge.certificate import Certificate
+from hinge.solvers import BUDGET
 
-# Intermediate evaluations read at most this share of the rows that training reads; the final one is not counted.
-BUDGET = 0.2
 # Evaluations that no estimate asks for: this share at most.
 UNPROMPTED = 0.05
 # Problems this small are solved to the limits of float64 by a solver that converges fast enough: it costs nothing, and
@@ -21,15 +20,24 @@ TINY_TOLERANCE = 1e-15
 class Schedule:
     """Decides after an epoch whether to compute the exact objective. Depends on rows read, never on the clock.
 
-    A solver without estimates is evaluated as often as the budget allows. With estimates, an evaluation is due when
+    Intermediate evaluations read at most `budget` times as many rows as training; the final one is not counted.
+    A solver without estimates is evaluated as often as that allows. With estimates, an evaluation is due when
     they are within `comparison` times the tolerance: a number (the coefficient f of the SGD paper, whose rule this is),
     or None to learn it from evaluations that were made too early; then a few more are made, in case the estimates are
     wrong and for the record.
     """
 
-    def __init__(self, m: int, tol: float, comparison: float | None, unprompted: float = UNPROMPTED) -> None:
+    def __init__(
+        self,
+        m: int,
+        tol: float,
+        comparison: float | None,
+        unprompted: float = UNPROMPTED,
+        budget: float = BUDGET,
+    ) -> None:
         self._m = m
         self._unprompted = unprompted
+        self._budget = budget
         self._tol = tol
         self._comparison = comparison
         self._rows_evaluated = 0
@@ -39,12 +47,12 @@ class Schedule:
         """Whether to evaluate now, with `touched` rows read so far by training."""
         whole = self._rows_evaluated + 2 * self._m
         if estimate is None:
-            return whole <= BUDGET * touched
+            return whole <= self._budget * touched
         primal, dual = estimate
         comparison = self._trust if self._comparison is None else self._comparison
         seems_done = primal - dual <= comparison * self._tol * dual
         unprompted = self._comparison is None and whole <= self._unprompted * touched
-        return unprompted or (seems_done and self._rows_evaluated <= BUDGET * touched)
+        return unprompted or (seems_done and self._rows_evaluated <= self._budget * touched)
 
     def failed(self, estimate: tuple[float, float] | None, certificate: Certificate) -> None:
         """Learn from an evaluation that was made too early: how far the estimate was below the exact gap."""

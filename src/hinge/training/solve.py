@@ -49,7 +49,7 @@ class Solution:
     certificate : Certificate
     history : History
         A tuple of :class:`hinge.Record`, one per evaluation, that is shown as a table.
-    status : {"converged", "stalled", "max_iter", "time_limit", "callback", "interrupted"}
+    status : {"converged", "stalled", "finished", "max_iter", "time_limit", "callback", "interrupted"}
     n_iter : int
         Passes over the rows.
     classes : ndarray of shape (2,)
@@ -202,7 +202,7 @@ def solve(
         s_i >= 0; a row of weight zero counts as absent.
     class_weight : dict, "balanced" or None, default=None
         Factor of C per class, as in :class:`hinge.LinearSVC`.
-    order : {"permutation", "blocks"}, Permutation, Blocks or None, default=None
+    order : {"permutation", "once", "blocks"}, Permutation, Once, Blocks or None, default=None
         Row order; None is the solver's default.
     random_state : int, RandomState, Generator or None, default=0
         Same seed, same bits.
