@@ -14,7 +14,7 @@ namespace {
 void every_row_once() {
   Rng rng = make_rng(1);
   for (const std::int64_t n : {0, 1, 2, 15, 16, 17, 100, 1000, 1023}) {
-    for (const Order order : {Order{0, 1}, Order{1, 1}, Order{4, 1}, Order{4, 3}, Order{64, 64}}) {
+    for (const Order& order : {Order{0, 1}, Order{1, 1}, Order{4, 1}, Order{4, 3}, Order{64, 64}}) {
       auto visit = order.of_all(n, rng);
       std::sort(visit.begin(), visit.end());
       check(static_cast<std::int64_t>(visit.size()) == n, "an epoch has as many steps as rows");

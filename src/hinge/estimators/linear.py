@@ -100,7 +100,8 @@ class LinearSVC(CertifiedSVC):
     dual_coef_ : ndarray of shape (1 or n_classes, n_samples)
         Multipliers a_i >= 0, if `store_dual`.
     status_ : str
-        "converged", or the worst over the classes of "stalled", "max_iter", "time_limit", "callback", "interrupted".
+        "converged", or the worst over the classes of "stalled", "finished" (by the solver's own rule), "max_iter",
+        "time_limit", "callback", "interrupted".
     n_iter_ : int
         Largest number of passes.
     history_ : History, or Histories
