@@ -180,7 +180,7 @@ def test_run_that_is_no_run_is_refused_with_the_fix() -> None:
 
 def test_run_without_a_label_is_refused_with_the_fix() -> None:
     class Bare:
-        estimate = rejected = finished = save = restore = advance = point = lambda self: None
+        estimate = rejected = finished = save = surrender = restore = advance = point = lambda self: None
 
     with pytest.raises(TypeError, match=r"Bare has no text `label`.*subclass of hinge\.Run"):
         as_run(Bare())

@@ -80,6 +80,12 @@ def test_state_holds_arrays_and_plain_numbers_only() -> None:
             assert np.asarray(value).dtype.kind in "iuf", f"{solver}: state[{key!r}] is not numeric"
 
 
+def test_progress_that_was_kept_gives_the_last_state_of_an_ended_run() -> None:
+    kept: list[Any] = []
+    solution = solve(X, y, solver="newton", callback=kept.append)  # the run gives its arrays to the solution
+    assert_same_state(kept[-1].state(), solution.state)
+
+
 def test_resuming_does_not_change_the_saved_state() -> None:
     for solver in VARIANTS.values():
         state = solve_quietly(X, y, solver=solver, intercept="none", max_iter=2, tol=1e-9).state

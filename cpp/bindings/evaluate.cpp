@@ -50,7 +50,10 @@ double intercept_of(const Vector<double>& z, const Vector<double>& target, const
   expect_length("target", target.shape(0), static_cast<std::int64_t>(z.shape(0)));
   expect_length("cost", cost.shape(0), static_cast<std::int64_t>(z.shape(0)));
   if (z.shape(0) == 0) throw nb::value_error("no rows");
-  return best_intercept(Problem(view(target), view(cost), loss, true), view(z));
+  Poll poll(std::make_shared<StopToken>());
+  double b = 0.0;
+  best_intercept(Problem(view(target), view(cost), loss, true), view(z), 1, poll, b);
+  return b;
 }
 
 }  // namespace

@@ -82,11 +82,29 @@ inline void from_python(const char* name, const nb::object& value, Rng& field) {
   field = Rng(Rng::State{words.data()[0], words.data()[1], words.data()[2], words.data()[3]});
 }
 
+/// The arrays of a solver that has ended need not be copied.
+template <class T>
+nb::object taken_by_python(T& field) {
+  return to_python(field);
+}
+template <class T>
+nb::object taken_by_python(std::vector<T>& field) {
+  return nb::cast(owned(std::move(field)));
+}
+
 /// The fields of a part of a solver, by name.
 template <class Part>
 nb::dict saved_fields(Part& part) {
   nb::dict out;
   part.fields([&](const char* name, auto& field) { out[name] = to_python(field); });
+  return out;
+}
+
+/// The same; the part is of no use afterwards.
+template <class Part>
+nb::dict surrendered_fields(Part& part) {
+  nb::dict out;
+  part.fields([&](const char* name, auto& field) { out[name] = taken_by_python(field); });
   return out;
 }
 

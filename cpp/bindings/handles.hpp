@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -55,10 +56,10 @@ class RowsHandle {
                             CsrRows<double, std::int32_t>, CsrRows<double, std::int64_t>>;
 
   template <class T>
-  static RowsHandle dense(const Matrix<T>& values);
+  static RowsHandle dense(const Matrix<T>& values, std::int64_t n_threads, bool fingerprint);
   template <class T, class Index>
   static RowsHandle csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
-                        std::int64_t n_columns);
+                        std::int64_t n_columns, std::int64_t n_threads, bool fingerprint);
 
   /// The rows at these positions, in this order; a part of a part is a part.
   RowsHandle part(const Vector<std::int64_t>& positions) const;
@@ -85,11 +86,13 @@ class RowsHandle {
   std::vector<nb::object> arrays_;
   std::shared_ptr<const std::vector<double>> norms_;
   std::shared_ptr<const std::vector<std::int64_t>> kept_;
-  std::uint64_t fingerprint_ = 0;  // of all rows, as they were when they were checked
+  std::optional<std::uint64_t> fingerprint_;  // of all rows, as they were when they were checked
 
-  /// validate(norms, print, poll) finds the first fault, or none.
+  /// validate(begin, end, norms, print, poll) finds the first fault of these rows, or none.
   template <class F>
-  void check(F&& validate);
+  void check(bool fingerprint, std::int64_t n_threads, F&& validate);
+  template <class Print, class F>
+  Print check(Print print, std::int64_t n_threads, F&& validate);
   void set_norms(std::vector<double> norms);
 };
 

@@ -1,6 +1,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -131,7 +132,7 @@ std::tuple<Owned<std::int64_t>, Owned<double>> entries(const RowsHandle& handle,
 template <class T, class Index>
 void bind_csr(nb::class_<RowsHandle>& cls) {
   cls.def_static("csr", &RowsHandle::csr<T, Index>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
-                 nb::arg("indptr").noconvert(), nb::arg("n_columns"));
+                 nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("n_threads") = 1, nb::arg("fingerprint") = false);
 }
 
 }  // namespace
@@ -141,19 +142,64 @@ void RowsHandle::set_norms(std::vector<double> norms) {
   std::visit([&](auto& rows) { rows.norms = norms_->data(); }, view_);
 }
 
-template <class F>
-void RowsHandle::check(F&& validate) {
-  std::vector<double> norms(static_cast<std::size_t>(size()));
-  Fingerprint print(size(), n_features());
+namespace {
+
+/// For rows that nobody will want to tell from others.
+struct NoFingerprint {
+  template <class... Row>
+  void add_row(const Row&...) {}
+  void merge(const NoFingerprint&) {}
+};
+
+/// What checking some of the rows has found.
+template <class Print>
+struct Checked {
+  Print print;
   std::optional<Fault> fault;
-  interruptible([&](Poll& poll) { fault = validate(norms, print, poll); });
-  if (fault) refuse(*fault);
+
+  void merge(const Checked& other) {  // parts come in the order of their rows: the first fault stays
+    print.merge(other.print);
+    if (!fault) fault = other.fault;
+  }
+};
+
+}  // namespace
+
+template <class Print, class F>
+Print RowsHandle::check(Print print, std::int64_t n_threads, F&& validate) {
+  std::vector<double> norms(static_cast<std::size_t>(size()));
+  Checked<Print> all{print, std::nullopt};
+  std::atomic<std::int64_t> good = size();  // rows behind a fault need not be looked at
+  const auto add = [&](Checked<Print>& part, std::int64_t begin, std::int64_t end, Poll& own) {
+    if (begin >= good) return true;
+    part.fault = validate(begin, end, norms, part.print, own);
+    if (part.fault && part.fault->kind == Fault::Kind::stopped) return false;
+    for (std::int64_t known = good; part.fault && begin < known && !good.compare_exchange_weak(known, begin);) {
+    }
+    return true;
+  };
+  bool finished = false;
+  interruptible([&](Poll& poll) {
+    const Parts parts = visit([](const auto& rows) { return parts_of(rows, 0); });
+    finished = sum_over(parts, n_threads, poll, Checked<Print>{}, all, add);
+  });
+  if (!finished) refuse({Fault::Kind::stopped});
+  if (all.fault) refuse(*all.fault);
   set_norms(std::move(norms));
-  fingerprint_ = print.value();
+  return all.print;
+}
+
+template <class F>
+void RowsHandle::check(bool fingerprint, std::int64_t n_threads, F&& validate) {
+  if (fingerprint) {
+    fingerprint_ = check(Fingerprint(size(), n_features()), n_threads, validate).value();
+  } else {
+    check(NoFingerprint(), n_threads, validate);
+  }
 }
 
 std::uint64_t RowsHandle::fingerprint() const {
-  if (kept_ == nullptr) return fingerprint_;
+  if (kept_ == nullptr && fingerprint_) return *fingerprint_;
   const WithoutGil released;
   Fingerprint print(size(), n_features());
   visit([&](const auto& rows) {
@@ -171,7 +217,7 @@ std::uint64_t RowsHandle::fingerprint() const {
 }
 
 template <class T>
-RowsHandle RowsHandle::dense(const Matrix<T>& values) {
+RowsHandle RowsHandle::dense(const Matrix<T>& values, std::int64_t n_threads, bool fingerprint) {
   DenseRows<T> rows;
   rows.n_kept = static_cast<std::int64_t>(values.shape(0));
   rows.n_columns = static_cast<std::int64_t>(values.shape(1));
@@ -179,15 +225,16 @@ RowsHandle RowsHandle::dense(const Matrix<T>& values) {
   RowsHandle handle;
   handle.view_ = rows;
   handle.arrays_ = {nb::cast(values)};
-  handle.check([&](std::span<double> norms, Fingerprint& print, Poll& poll) {
-    return validate_dense(rows.values, rows.n_kept, rows.n_columns, norms, print, poll);
-  });
+  handle.check(fingerprint, n_threads,
+               [&](std::int64_t begin, std::int64_t end, std::span<double> norms, auto& print, Poll& poll) {
+                 return validate_dense(rows.values, begin, end, rows.n_columns, norms, print, poll);
+               });
   return handle;
 }
 
 template <class T, class Index>
 RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
-                           std::int64_t n_columns) {
+                           std::int64_t n_columns, std::int64_t n_threads, bool fingerprint) {
   if (indptr.shape(0) == 0) throw nb::value_error("Corrupt CSR matrix: indptr is empty.");
   if (n_columns < 0) throw nb::value_error("Corrupt CSR matrix: negative number of columns.");
   CsrRows<T, Index> rows;
@@ -197,12 +244,14 @@ RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices
   rows.indices = indices.data();
   rows.indptr = indptr.data();
   const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
+  if (const auto fault = validate_indptr(rows.indptr, rows.n_kept, n_stored)) refuse(*fault);
   RowsHandle handle;
   handle.view_ = rows;
   handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
-  handle.check([&](std::span<double> norms, Fingerprint& print, Poll& poll) {
-    return validate_csr(rows.values, rows.indices, rows.indptr, n_stored, rows.n_kept, n_columns, norms, print, poll);
-  });
+  handle.check(fingerprint, n_threads,
+               [&](std::int64_t begin, std::int64_t end, std::span<double> norms, auto& print, Poll& poll) {
+                 return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, n_columns, norms, print, poll);
+               });
   return handle;
 }
 
@@ -245,8 +294,10 @@ void bind_rows(nb::module_& m) {
   m.def("checksum", &checksum, nb::arg("array"), nb::sig("def checksum(array: NDArray[numpy.generic]) -> int"),
         "A number that changes with any bit of a one-dimensional array.");
   nb::class_<RowsHandle> cls(m, "Rows", "Training rows, read in place. Construction checks every value and index once.");
-  cls.def_static("dense", &RowsHandle::dense<float>, nb::arg("values").noconvert());
-  cls.def_static("dense", &RowsHandle::dense<double>, nb::arg("values").noconvert());
+  cls.def_static("dense", &RowsHandle::dense<float>, nb::arg("values").noconvert(), nb::arg("n_threads") = 1,
+                 nb::arg("fingerprint") = false);
+  cls.def_static("dense", &RowsHandle::dense<double>, nb::arg("values").noconvert(), nb::arg("n_threads") = 1,
+                 nb::arg("fingerprint") = false);
   bind_csr<float, std::int32_t>(cls);
   bind_csr<float, std::int64_t>(cls);
   bind_csr<double, std::int32_t>(cls);

@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +29,7 @@ class Run {
   /// (rows read, whether all epochs were finished)
   std::tuple<std::int64_t, bool> advance(std::int64_t epochs, Poll& poll) {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     const WithoutGil released;
     const std::int64_t before = solver_.touched;
     const bool finished = problem_.rows().visit([&](const auto& rows) {
@@ -42,6 +44,7 @@ class Run {
   /// (w, b, multipliers)
   std::tuple<Owned<double>, double, Owned<double>> point() {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     Point point(problem_.problem().size(), problem_.rows().n_features());
     solver_.point(problem_.problem(), point);
     return {owned(std::move(point.w)), point.b, owned(std::move(point.multipliers))};
@@ -50,6 +53,7 @@ class Run {
   /// (primal, dual), roughly
   std::optional<std::tuple<double, double>> estimate() {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     const std::optional<Estimate> estimate = solver_.estimate(problem_.problem());
     if (!estimate) return std::nullopt;
     return std::tuple(estimate->primal, estimate->dual);
@@ -64,12 +68,22 @@ class Run {
 
   nb::dict state() {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     return saved_fields(solver_);
+  }
+
+  /// The last state: its arrays are those of the solver, which has ended and refuses all work from now on.
+  nb::dict surrender() {
+    const OneAtATime guard(mutex_);
+    expect_at_work();
+    surrendered_ = true;
+    return surrendered_fields(solver_);
   }
 
   /// All of it or nothing.
   void restore(const nb::dict& saved) {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     S restored(solver_);
     restore_fields(restored, saved);
     restored.check_restored(problem_.problem());
@@ -78,6 +92,7 @@ class Run {
 
   void rebuild(Poll& poll) {
     const OneAtATime guard(mutex_);
+    expect_at_work();
     const WithoutGil released;
     problem_.rows().visit([&](const auto& rows) { solver_.rebuild(rows, problem_.problem(), poll); });
   }
@@ -86,6 +101,11 @@ class Run {
   ProblemHandle problem_;
   S solver_;
   std::mutex mutex_;
+  bool surrendered_ = false;
+
+  void expect_at_work() const {
+    if (surrendered_) throw std::runtime_error("this run has given its arrays away and has ended");
+  }
 };
 
 /// Binds solver S, whose constructor takes a problem, the number of features and these options.
@@ -99,6 +119,8 @@ void bind_solver(nb::module_& m, const char* name, const char* doc) {
       .def("finished", &Run<S>::finished, "Whether its own rule has ended the run")
       .def("state", &Run<S>::state, nb::sig("def state(self) -> dict[str, object]"),
            "Everything that a resumed run needs, as arrays and numbers.")
+      .def("surrender", &Run<S>::surrender, nb::sig("def surrender(self) -> dict[str, object]"),
+           "The state without a copy of its arrays; the run has ended with that.")
       .def("restore", &Run<S>::restore, nb::arg("state"), nb::sig("def restore(self, state: dict[str, object]) -> None"))
       .def("rebuild", &Run<S>::rebuild, nb::arg("poll"),
            "Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.");

@@ -37,6 +37,14 @@ struct Sample {
     for (std::size_t i = 0; i < z.size(); ++i) points.push_back({target[i] - z[i], cost[i], target[i] > 0.0});
     return best_intercept(points, which);
   }
+
+  /// By a window around the b of a sample, if there are many rows.
+  double best_by_window(std::int64_t n_threads) const {
+    Poll poll = never();
+    double b = 0.0;
+    check(best_intercept(Problem(target, cost, which, true), z, n_threads, poll, b), "not stopped");
+    return b;
+  }
 };
 
 Sample random_sample(Rng& rng, Loss loss, std::int64_t n, bool ties, bool weighted) {
@@ -147,6 +155,28 @@ void tiny_costs_count_beside_huge_ones() {
   check_close(squared.best(), 1.0, 1e-12, "the squared hinge likewise");
 }
 
+/// Many rows, of which most lie outside of the window; where the window misses b, all rows are looked at.
+void a_window_finds_the_same_b() {
+  Rng rng = make_rng(11);
+  for (const Loss loss : {kHinge, kSquared}) {
+    for (int trial = 0; trial < 24; ++trial) {
+      Sample sample = random_sample(rng, loss, 16384 + rng.below(20000), trial % 4 == 1, trial % 3 == 0);
+      const std::size_t n = sample.z.size();
+      for (std::size_t i = 0; i < n; ++i) {
+        if (trial % 6 == 2) sample.z[i] += 10.0 * sample.target[i];                    // separated: no loss at b
+        if (trial % 6 == 3) sample.target[i] = i < n / 100 ? 1.0 : -1.0;               // few of one class
+        if (trial % 6 == 4 && i % (n / 4096) != 0) sample.z[i] += 50.0;                // the sample is of no use
+        if (trial % 6 == 5) sample.z[i] *= std::pow(10.0, 8.0 * rng.uniform() - 4.0);  // places far apart
+      }
+      const double exact = sample.best();
+      const double found = sample.best_by_window(1 + trial % 2);
+      if (loss.is_hinge() && trial % 3 != 0) check(found == exact, "equal costs: the very same b");
+      check(sample.loss(found) <= sample.loss(exact) * (1.0 + 1e-12), "no more loss");
+      check(sample.best_by_window(3) == found, "the same bits for any number of threads");
+    }
+  }
+}
+
 void no_number_among_the_breakpoints() {
   for (const Loss loss : {kHinge, kSquared}) {
     for (const double bad : {static_cast<double>(NAN), HUGE_VAL, -HUGE_VAL}) {
@@ -154,6 +184,9 @@ void no_number_among_the_breakpoints() {
       Sample sample = random_sample(rng, loss, 40, false, false);
       sample.z[17] = bad;
       check(std::isnan(sample.best()), "b is no number either");
+      Sample many = random_sample(rng, loss, 20000, false, false);
+      many.z[17003] = bad;
+      check(std::isnan(many.best_by_window(2)), "nor of many rows");
     }
   }
 }
@@ -168,5 +201,6 @@ int main() {
                   {"one class", one_class},
                   {"the order of rows is nothing", order_of_rows_is_nothing},
                   {"tiny costs count beside huge ones", tiny_costs_count_beside_huge_ones},
+                  {"a window finds the same b", a_window_finds_the_same_b},
                   {"no number among the breakpoints", no_number_among_the_breakpoints}});
 }

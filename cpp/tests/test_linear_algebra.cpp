@@ -397,9 +397,10 @@ void line_search_finds_the_minimum() {
       return sum;
     };
     ZoneSearch search;
-    search.begin(slope, curvature);
-    for (const Row& row : rows) search.add(row.zone, row.a, row.z, row.change, longest);
-    const double found = search.minimum(longest);
+    ZoneSearch other;
+    for (const Row& row : rows) (row.z < 0.0 ? search : other).add(row.zone, row.a, row.z, row.change, longest);
+    search.merge(other);
+    const double found = search.minimum(slope, curvature, longest);
     double low = 0.0;
     double high = longest;
     for (int k = 0; k < 200; ++k) (derivative(0.5 * (low + high)) < 0.0 ? low : high) = 0.5 * (low + high);
@@ -409,11 +410,8 @@ void line_search_finds_the_minimum() {
 }
 
 void uphill_is_no_way() {
-  ZoneSearch search;
-  search.begin(0.0, 1.0);
-  check(search.minimum(1.0) == 0.0, "a slope of zero");
-  search.begin(std::numeric_limits<double>::quiet_NaN(), 1.0);
-  check(search.minimum(1.0) == 0.0, "no slope at all");
+  check(ZoneSearch().minimum(0.0, 1.0, 1.0) == 0.0, "a slope of zero");
+  check(ZoneSearch().minimum(std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0) == 0.0, "no slope at all");
 }
 
 }  // namespace

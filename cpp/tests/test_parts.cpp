@@ -117,12 +117,14 @@ void merged_chunks_bound_the_exact_value() {
       const PrimalSum no_rows(w, 0.25);
       PrimalSum upper(no_rows);
       DualSum lower(toy.options.d);
+      Poll poll = never();
       for (std::int64_t begin = 0; begin < toy.options.m; begin += length) {
         PrimalSum part(no_rows);
         DualSum dual_part(toy.options.d);
         for (std::int64_t i = begin; i < std::min(begin + length, toy.options.m); ++i) {
-          part.add(rows, problem, i, rows.dot(i, w));
-          dual_part.add(rows, problem, i, a[static_cast<std::size_t>(i)]);
+          const double z = rows.dot(i, w);
+          check(part.add(rows, problem, i, i + 1, &z, poll), "not stopped");
+          check(dual_part.add(rows, problem, i, i + 1, &a[static_cast<std::size_t>(i)], poll), "not stopped");
         }
         upper.merge(part);
         lower.merge(dual_part);
@@ -131,7 +133,7 @@ void merged_chunks_bound_the_exact_value() {
       check(bound.value >= P && bound.value <= P * (1.0 + 1e-12), "P bounded from above, tightly");
       check(bound.value - bound.rounding == P, "P itself");
       std::vector<double> of_a(w.size());
-      lower.write_weights(of_a);
+      lower.w.write(of_a);
       const double value = lower.total.value() - lower.penalty.value() - 0.5 * squared_norm(of_a);
       check(value == D, "D itself");
       check(of_a == toy.combine(a), "w(a) itself");

@@ -37,8 +37,8 @@ struct Csr {
 
   std::optional<Fault> validate() {
     Fingerprint fingerprint(2, 3);
-    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), static_cast<std::int64_t>(values.size()), 2,
-                                    3, norms, fingerprint);
+    if (const auto fault = validate_indptr(indptr.data(), 2, static_cast<std::int64_t>(values.size()))) return fault;
+    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, fingerprint);
     print = fingerprint.value();
     return fault;
   }
@@ -129,7 +129,7 @@ void empty_csr() {
 void bad_dense() {
   std::vector<double> norms(2);
   Fingerprint print(2, 3);
-  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 2, 3, norms, print); };
+  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 0, 2, 3, norms, print); };
   check(!validate({1, 2, 3, 0, 0, 0}), "good rows pass");
   check(norms == std::vector<double>{14, 0}, "squared norms");
   expect(validate({1, 2, 3, 0, kNan, kInfinity}), Kind::nan, 1, 1, "NaN");
@@ -138,7 +138,7 @@ void bad_dense() {
   expect(validate({1e155, 0, 0, 0, 0, 0}), Kind::overflow, 0, -1, "a square overflows");
   expect(validate({1e154, 1e154, 1e154, 0, 0, 0}), Kind::overflow, 0, -1, "a sum of squares overflows");
   const std::vector<float> narrow{std::numeric_limits<float>::max(), 0, 0, 0, 0, 0};
-  check(!validate_dense(narrow.data(), 2, 3, norms, print), "no float overflows");
+  check(!validate_dense(narrow.data(), 0, 2, 3, norms, print), "no float overflows");
 }
 
 /// Dense rows of `width` values: any bit that changes, two signs that change, two values or rows that change places.

@@ -22,27 +22,27 @@ class Rows:
 
     @overload
     @staticmethod
-    def dense(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+    def dense(values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Rows: ...
+    def dense(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     @overload
     @staticmethod
-    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> Rows: ...
+    def csr(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, n_threads: int = 1, fingerprint: bool = False) -> Rows: ...
 
     def part(self, positions: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Rows:
         """The rows at these positions; a part of a part is a part."""
@@ -250,6 +250,9 @@ class SgdSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -278,6 +281,9 @@ class Dcd:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -335,6 +341,9 @@ class MpuSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -363,6 +372,9 @@ class Newton:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -420,6 +432,9 @@ class Pegasos:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -462,6 +477,9 @@ class Asset:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -488,6 +506,9 @@ class AssetStar:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -558,6 +579,9 @@ class Norma:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -584,6 +608,9 @@ class Zhang:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -642,6 +669,9 @@ class Lasvm:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -672,6 +702,9 @@ class KernelPegasos:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -701,6 +734,9 @@ class Online:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -790,6 +826,9 @@ class SvmSgd:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -817,6 +856,9 @@ class SvmSgdSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -843,6 +885,9 @@ class SgdQnPublished:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -1033,6 +1078,9 @@ class SgdQnMixedSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -1059,6 +1107,9 @@ class CuttingPlane:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -1088,6 +1139,9 @@ class Ocas:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 

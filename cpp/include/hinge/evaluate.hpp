@@ -1,8 +1,9 @@
 #pragma once
 // The two sides of a certificate, in float64 with the rounding counted: the primal errs upwards, the dual downwards.
 //
-// Each side is a sum over rows: `add` takes a row, `merge` another sum, `bound` adds up what is left and rounds to the safe side.
-// Threads, chunks of a file and workers of a cluster add their rows and merge (parts.hpp).
+// Each side is a sum over rows: `add` takes a block of rows, `merge` another sum, `bound` adds up what is left and rounds to the safe
+// side. Threads, chunks of a file and workers of a cluster add their rows and merge (parts.hpp). Within a block, what has no order is
+// computed for all rows at once; and whether a row has loss, or a multiplier, is as good as random: there are no branches on it.
 //
 // Every constant below is derived in docs/certificate.md, "Why it is never false", by its name.
 
@@ -13,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/exact_weights.hpp"
 #include "hinge/intercept.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
@@ -63,6 +65,22 @@ bool decisions(const R& rows, std::span<const double> w, std::span<double> z, Po
   });
 }
 
+/// Rows that a sum takes at once.
+inline constexpr std::int64_t kBlock = 64;
+
+/// A sum over all rows of what `Total` adds of a row and its value: a decision, or a multiplier. False when stopped by the poll.
+template <class Total, Rows R>
+bool sum_blocks(const R& rows, const Problem& problem, std::span<const double> values, const Parts& parts,
+                std::int64_t n_threads, Poll& poll, Total& total) {
+  const Total empty(total);
+  return sum_over(parts, n_threads, poll, empty, total, [&](Total& part, std::int64_t begin, std::int64_t end, Poll& own) {
+    for (std::int64_t i = begin; i < end; i += kBlock) {
+      if (!part.add(rows, problem, i, std::min(end, i + kBlock), &values[i], own)) return false;
+    }
+    return true;
+  });
+}
+
 struct Primal {
   double value;     // at least P(w, b); infinite where the data are no numbers
   double rounding;  // what `value` was raised by
@@ -79,16 +97,25 @@ struct PrimalSum {
 
   PrimalSum(std::span<const double> w, double intercept) : length(length_bound(w, squared_norm(w))), b(intercept) {}
 
-  /// Row i with the decision z = w.x_i.
+  /// The rows begin .. end-1, at most kBlock of them, with the decisions z = w.x_i. False when stopped by the poll.
   template <Rows R>
-  void add(const R& rows, const Problem& problem, std::int64_t i, double z) {
-    const auto roundings = static_cast<double>(rows.stored(i) + kDecisionRoundings);
-    const double slack = Loss::slack(problem.target[i], z + b);
-    const double error = roundings * (kRoundoff * length * norm_bound(rows, i) + kUnderflow) +
-                         2.0 * kRoundoff * (1.0 + std::abs(z) + std::abs(b));
-    if (const double value = problem.loss.value(slack); value != 0.0) loss.add(problem.cost[i] * value);
-    if (const double value = problem.loss.value(slack + error); value != 0.0) raised.add(problem.cost[i] * value);
-    ++n;
+  bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* z, Poll& poll) {
+    double slack[kBlock];
+    double error[kBlock];
+    const std::int64_t size = end - begin;
+    for (std::int64_t k = 0; k < size; ++k) {
+      const std::int64_t i = begin + k;
+      const auto roundings = static_cast<double>(rows.stored(i) + kDecisionRoundings);
+      slack[k] = Loss::slack(problem.target[i], z[k] + b);
+      error[k] = roundings * (kRoundoff * length * norm_bound(rows, i) + kUnderflow) +
+                 2.0 * kRoundoff * (1.0 + std::abs(z[k]) + std::abs(b));
+    }
+    for (std::int64_t k = 0; k < size; ++k) {
+      loss.add(problem.cost[begin + k] * problem.loss.value(slack[k]));
+      raised.add(problem.cost[begin + k] * problem.loss.value(slack[k] + error[k]));
+    }
+    n += size;
+    return !poll(size);
   }
 
   void merge(const PrimalSum& other) {
@@ -111,27 +138,10 @@ struct PrimalSum {
 template <Rows R>
 bool primal_at(const R& rows, const Problem& problem, std::span<const double> w, std::span<const double> z, double b,
                Primal& result, Poll& poll, std::int64_t n_threads = 1) {
-  const PrimalSum empty(w, b);
-  PrimalSum sum(empty);
-  const auto add = [&](PrimalSum& part, std::int64_t begin, std::int64_t end, Poll& own) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      part.add(rows, problem, i, z[i]);
-      if (own(0)) return false;
-    }
-    return true;
-  };
-  if (!sum_over(parts_of(rows, 0), n_threads, poll, empty, sum, add)) return false;
+  PrimalSum sum(w, b);
+  if (!sum_blocks(rows, problem, z, parts_of(rows, 0), n_threads, poll, sum)) return false;
   result = sum.bound(w);
   return true;
-}
-
-/// The b that is best for these decisions.
-inline double best_intercept(const Problem& problem, std::span<const double> z) {
-  std::vector<Breakpoint> points(z.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i] = {problem.target[i] - z[i], problem.cost[i], problem.target[i] > 0.0};
-  }
-  return best_intercept(points, problem.loss);
 }
 
 /// P at w and b; without a given b, at the exact minimiser b(w) if the intercept is free. False when stopped by the poll.
@@ -140,7 +150,8 @@ bool primal(const R& rows, const Problem& problem, std::span<const double> w, co
             std::int64_t n_threads = 1) {
   std::vector<double> z(static_cast<std::size_t>(rows.size()));
   if (!decisions(rows, w, z, poll, n_threads)) return false;
-  const double b = given_b != nullptr ? *given_b : problem.free_intercept ? best_intercept(problem, z) : 0.0;
+  double b = given_b != nullptr ? *given_b : 0.0;
+  if (given_b == nullptr && problem.free_intercept && !best_intercept(problem, z, n_threads, poll, b)) return false;
   return primal_at(rows, problem, w, z, b, result, poll, n_threads);
 }
 
@@ -151,50 +162,42 @@ struct Dual {
 
 /// What D(a) consists of, for multipliers inside the box: w(a) in compensated sums, and sums that bound its error.
 struct DualSum {
-  struct Pair {
-    double high = 0.0;
-    double low = 0.0;
-
-    void add(double x) {  // TwoSum: without a branch
-      const double next = high + x;
-      const double shadow = next - high;
-      low += (high - (next - shadow)) + (x - shadow);
-      high = next;
-    }
-  };
-
-  std::vector<Pair> w;  // sum a_i t_i x_i
-  Sum total;            // sum a_i
-  Sum penalty;          // what the loss takes off it
-  Sum spread;           // sum a_i |x_i|: rounding errors of w are relative to this
-  Sum reach;            // sum (|x_i| + number of values): what underflow may lose is relative to this
+  ExactWeights w;  // sum a_i t_i x_i
+  Sum total;       // sum a_i
+  Sum penalty;     // what the loss takes off it
+  Sum spread;      // sum a_i |x_i|: rounding errors of w are relative to this
+  Sum reach;       // sum (|x_i| + number of values): what underflow may lose is relative to this
 
   explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
 
+  /// The rows begin .. end-1, at most kBlock of them, with the multipliers a. False when stopped by the poll.
   template <Rows R>
-  void add(const R& rows, const Problem& problem, std::int64_t i, double a) {
-    const double c = problem.target[i] * a;
-    rows.for_each(i, [&](std::int64_t j, double x) { w[static_cast<std::size_t>(j)].add(c * x); });
-    const double length = norm_bound(rows, i);
-    total.add(a);
-    penalty.add(problem.loss.dual_penalty(a, problem.cost[i]));
-    spread.add(a * length);
-    reach.add(length + static_cast<double>(rows.stored(i) + 1));
+  bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
+    double length[kBlock];
+    const std::int64_t size = end - begin;
+    for (std::int64_t k = 0; k < size; ++k) length[k] = norm_bound(rows, begin + k);
+    for (std::int64_t k = 0; k < size; ++k) {
+      const std::int64_t i = begin + k;
+      total.add(a[k]);
+      penalty.add(problem.loss.dual_penalty(a[k], problem.cost[i]));
+      spread.add(a[k] * length[k]);
+      reach.add(a[k] != 0.0 ? length[k] + static_cast<double>(rows.stored(i) + 1) : 0.0);
+    }
+    for (std::int64_t k = 0; k < size; ++k) {
+      if (a[k] == 0.0) continue;
+      const std::int64_t i = begin + k;
+      rows.add_exactly(i, problem.target[i] * a[k], w);
+      if (poll(rows.stored(i))) return false;
+    }
+    return !poll(size);
   }
 
   void merge(const DualSum& other) {
-    for (std::size_t j = 0; j < w.size(); ++j) {
-      w[j].add(other.w[j].high);
-      w[j].low += other.w[j].low;
-    }
+    w.merge(other.w);
     total.merge(other.total);
     penalty.merge(other.penalty);
     spread.merge(other.spread);
     reach.merge(other.reach);
-  }
-
-  void write_weights(std::span<double> out) const {
-    for (std::size_t j = 0; j < w.size(); ++j) out[j] = w[j].high + w[j].low;
   }
 };
 
@@ -220,11 +223,16 @@ struct ClassSums {
   std::int64_t n = 0;
 
   template <Rows R>
-  void add(const R& rows, const Problem& problem, std::int64_t i, double a) {
-    const int side = problem.target[i] > 0.0;
-    sums[side].add(a);
-    if (a > largest[side]) keep(side, a, norm_bound(rows, i));
-    ++n;
+  bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double own = a[i - begin];
+      const int side = problem.target[i] > 0.0;
+      sums[0].add(side == 0 ? own : 0.0);
+      sums[1].add(side == 1 ? own : 0.0);
+      if (own > largest[side]) keep(side, own, norm_bound(rows, i));
+      n += own != 0.0;
+    }
+    return !poll(end - begin);
   }
 
   void merge(const ClassSums& other) {
@@ -278,24 +286,6 @@ inline double best_multiple(const Problem& problem, double total, double penalty
 
 }  // namespace detail
 
-namespace detail {
-
-/// A sum over all rows of what `Total` adds of row i and its multiplier.
-template <class Total, Rows R>
-bool sum_multipliers(const R& rows, const Problem& problem, std::span<const double> a, Total& total, const Parts& parts,
-                     Poll& poll, std::int64_t n_threads) {
-  const Total empty(total);
-  return sum_over(parts, n_threads, poll, empty, total, [&](Total& part, std::int64_t begin, std::int64_t end, Poll& own) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (a[i] != 0.0) part.add(rows, problem, i, a[i]);
-      if (own(a[i] != 0.0 ? rows.stored(i) : 0)) return false;
-    }
-    return true;
-  });
-}
-
-}  // namespace detail
-
 /// Make the multipliers `a` feasible in place (box, balance, best multiple theta a; for the balance a class without multipliers gets
 /// its costs), rebuild w = w(a) and bound D(a) from below.
 /// Where no positive bound comes out, a and w are set to zero: D(0) = 0. False when stopped by the poll.
@@ -306,20 +296,20 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
   detail::clip(problem, a);
   if (problem.free_intercept) {
     detail::ClassSums classes;
-    if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
     if (classes.one_is_empty()) {
       for (std::int64_t i = 0; i < problem.size(); ++i) {
         if (classes.empty(problem.target[i])) a[i] = problem.cost[i];
       }
       classes = {};
-      if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+      if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
     }
     const double factor[2] = {classes.factor(-1.0), classes.factor(1.0)};
     for (std::int64_t i = 0; i < problem.size(); ++i) a[i] *= factor[problem.target[i] > 0.0];
   }
   DualSum sum(rows.n_features());
-  if (!detail::sum_multipliers(rows, problem, a, sum, parts_of(rows, rows.n_features()), poll, n_threads)) return false;
-  sum.write_weights(w);
+  if (!sum_blocks(rows, problem, a, parts_of(rows, rows.n_features()), n_threads, poll, sum)) return false;
+  sum.w.write(w);
 
   double total = sum.total.value();
   double penalty = sum.penalty.value();
@@ -339,7 +329,7 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
   double charge = 0.0;
   if (problem.free_intercept) {
     detail::ClassSums classes;
-    if (!detail::sum_multipliers(rows, problem, a, classes, narrow, poll, n_threads)) return false;
+    if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
     charge = classes.residue_charge(length);
   }
   const double value = total - penalty - 0.5 * norm2;

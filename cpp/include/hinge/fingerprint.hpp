@@ -61,6 +61,8 @@ inline std::uint64_t hash_of(const void* memory, std::size_t n) {
 
 class Fingerprint {
  public:
+  /// Of some of the rows, to be merged.
+  Fingerprint() = default;
   Fingerprint(std::int64_t n_rows, std::int64_t n_features) {
     add(-1, static_cast<std::uint64_t>(n_rows));
     add(-2, static_cast<std::uint64_t>(n_features));
@@ -78,6 +80,9 @@ class Fingerprint {
     add(position,
         detail::hash_of(values, count * sizeof(T)) + detail::kGolden * detail::hash_of(indices, count * sizeof(Index)));
   }
+
+  /// The rows of `other`, which began without a shape.
+  void merge(const Fingerprint& other) { sum_ += other.sum_; }
 
   /// It fits a signed 64-bit number of any language.
   std::uint64_t value() const { return detail::mixed(sum_) >> 2; }

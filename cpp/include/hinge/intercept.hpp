@@ -10,13 +10,20 @@
 // Squared hinge: row i adds 2 C_i (b - breakpoint_i) where it has loss. If all breakpoints of rows with t = +1 lie left of all others,
 // no row has loss between them, and b is the midpoint again. Otherwise some row has loss at any b, and the derivative is a broken
 // line that rises throughout: b is its root.
+//
+// Of many rows, a sample shows about where b lies. Breakpoints far from there need not be selected: for any b in between, those with
+// loss count like a single one with all their cost, at their mean.
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "hinge/loss.hpp"
+#include "hinge/parts.hpp"
+#include "hinge/problem.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
@@ -140,6 +147,114 @@ inline double best_intercept(std::span<Breakpoint> points, Loss loss) {
   const auto is_number = [](const Breakpoint& point) { return std::isfinite(point.at); };
   if (!std::all_of(points.begin(), points.end(), is_number)) return std::numeric_limits<double>::quiet_NaN();
   return loss.is_hinge() ? detail::best_intercept_of_hinge(points) : detail::best_intercept_of_squared_hinge(points);
+}
+
+namespace detail {
+
+inline Breakpoint breakpoint(const Problem& problem, std::span<const double> z, std::int64_t i) {
+  return {problem.target[i] - z[i], problem.cost[i], problem.target[i] > 0.0};
+}
+
+/// Rows whose breakpoints lie on one side of a window, and that have loss in it: they are one breakpoint.
+struct Far {
+  Sum cost;
+  Sum moment;  // of the places, from the middle of the window
+
+  void add(double c, double place) {
+    cost.add(c);
+    moment.add(c * place);
+  }
+  void merge(const Far& other) {
+    cost.merge(other.cost);
+    moment.merge(other.moment);
+  }
+};
+
+/// The breakpoints of a window, and the rest.
+struct Window {
+  double low;
+  double high;
+  std::vector<Breakpoint> inside = {};
+  Far below = {};
+  Far above = {};
+  bool finite = true;
+
+  double middle() const { return low + 0.5 * (high - low); }
+
+  /// The rows begin .. end-1. Their sides are as good as random: no branches on them, and sums that stay in registers.
+  void add(const Problem& problem, std::span<const double> z, std::int64_t begin, std::int64_t end) {
+    Far left_of_it(below);
+    Far right_of_it(above);
+    bool numbers = finite;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Breakpoint point = breakpoint(problem, z, i);
+      const double place = point.at - middle();
+      numbers = numbers & std::isfinite(place);
+      left_of_it.add(point.cost * static_cast<double>(!point.left & (point.at < low)), place);
+      right_of_it.add(point.cost * static_cast<double>(point.left & (point.at > high)), place);
+      if ((point.at >= low) & (point.at <= high)) inside.push_back(point);
+    }
+    below = left_of_it;
+    above = right_of_it;
+    finite = numbers;
+  }
+  void merge(const Window& other) {
+    inside.insert(inside.end(), other.inside.begin(), other.inside.end());
+    below.merge(other.below);
+    above.merge(other.above);
+    finite = finite && other.finite;
+  }
+
+  /// The best b, if it lies between two breakpoints inside; NaN if not.
+  double best(Loss loss) const {
+    std::vector<Breakpoint> points(inside);
+    for (const Far* far : {&below, &above}) {
+      const double cost = far->cost.value();
+      if (cost > 0.0) points.push_back({middle() + far->moment.value() / cost, cost, far == &above});
+    }
+    if (points.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const double b = best_intercept(points, loss);
+    const bool reaches_left = std::any_of(inside.begin(), inside.end(), [b](const Breakpoint& point) { return point.at < b; });
+    const bool reaches_right = std::any_of(inside.begin(), inside.end(), [b](const Breakpoint& point) { return point.at > b; });
+    return reaches_left && reaches_right ? b : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  /// Around the b of a sample, wide enough for its error, as a rule.
+  static Window around_sample(const Problem& problem, std::span<const double> z) {
+    constexpr std::int64_t kSample = 4096;
+    constexpr std::int64_t kReach = 192;  // three standard deviations of its place
+    std::vector<Breakpoint> sample;
+    for (std::int64_t k = 0; k < kSample; ++k) sample.push_back(breakpoint(problem, z, problem.size() / kSample * k));
+    const double b = best_intercept(sample, problem.loss);
+    if (!std::isfinite(b)) return {b, b};
+    std::sort(sample.begin(), sample.end(), by_place);
+    const auto place = std::lower_bound(sample.begin(), sample.end(), Breakpoint{b, 0.0, false}, by_place) - sample.begin();
+    return {sample[static_cast<std::size_t>(std::max<std::int64_t>(place - kReach, 0))].at,
+            sample[static_cast<std::size_t>(std::min<std::int64_t>(place + kReach, kSample - 1))].at};
+  }
+};
+
+}  // namespace detail
+
+/// The b that is best for the decisions z. False when stopped by the poll.
+inline bool best_intercept(const Problem& problem, std::span<const double> z, std::int64_t n_threads, Poll& poll, double& b) {
+  constexpr std::int64_t kMany = 1 << 14;
+  const std::int64_t m = problem.size();
+  if (m >= kMany) {
+    const detail::Window empty = detail::Window::around_sample(problem, z);
+    detail::Window window(empty);
+    const auto add = [&](detail::Window& part, std::int64_t begin, std::int64_t end, Poll& own) {
+      part.add(problem, z, begin, end);
+      return !own(end - begin);
+    };
+    if (!sum_over(Parts::of(m, m, 0), n_threads, poll, empty, window, add)) return false;
+    b = window.finite ? window.best(problem.loss) : std::numeric_limits<double>::quiet_NaN();
+    if (!window.finite || std::isfinite(b)) return true;
+  }
+  std::vector<Breakpoint> points(static_cast<std::size_t>(m));
+  for (std::int64_t i = 0; i < m; ++i) points[static_cast<std::size_t>(i)] = detail::breakpoint(problem, z, i);
+  b = best_intercept(points, problem.loss);
+  return true;
 }
 
 }  // namespace hinge

@@ -30,8 +30,8 @@ class Loss {
 
   /// NaN stays NaN: a certificate must never take it for a row without loss.
   double value(double s) const {
-    if (s <= 0.0) return 0.0;
-    return is_hinge() ? s : s * s;
+    const double positive = s <= 0.0 ? 0.0 : s;
+    return is_hinge() ? positive : positive * positive;
   }
 
   /// The derivative of the loss; at the kink, s = 0, the smaller one: no loss.

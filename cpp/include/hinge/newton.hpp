@@ -151,6 +151,8 @@ struct Newton {
       sampled = stride > 1;
       if (!steps_on(task, Sample(problem, stride), last, poll)) return false;
     }
+    awake_ = {};  // an evaluation may follow, which needs memory too
+    change_ = {};
     return true;
   }
 
@@ -190,11 +192,10 @@ struct Newton {
   bool sampling_;
   std::int64_t n_threads_;
   Curvature curvature_;
-  std::vector<std::int64_t> awake_;  // rows of the sample that the present step reads
-  std::vector<double> change_;       // of their slacks along p
-  std::vector<Weighted> in_zone_;    // J: rows of the sample with their costs
-  ZoneSearch search_;
-  bool stuck_ = false;  // the last step did not move
+  std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
+  std::vector<double> change_;     // of their slacks along p
+  std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
+  bool stuck_ = false;             // the last step did not move
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);
@@ -246,25 +247,20 @@ struct Newton {
     watch.begin(w);
     radius = kInfinity;
     curvature_.forget();
-    minimised = false;
     if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
-    awake_.resize(static_cast<std::size_t>(sample.size));
-    std::iota(awake_.begin(), awake_.end(), std::int64_t{0});
-    change_.assign(awake_.size(), 0.0);
-    touched += sample.size;
-    const bool read =
-        for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-          for (std::int64_t k = begin; k < end; ++k) {
-            z[k] = slack(task, sample, k, w);
-            if (own(task.rows.stored(sample.row(k)))) return false;
-          }
-          return true;
-        });
     std::fill(sum.begin(), sum.end(), 0.0);
     total = 0.0;
-    if (read && move(task, sample, 0.0, true, poll)) return true;
-    give_up(task.problem);
-    return false;
+    touched += sample.size;
+    const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        z[k] = slack(task, sample, k, w);
+        const double next = arrive(task.problem, sample, k, part);
+        if (next != 0.0) change_multiplier(task, sample, {k, 0.0, next}, part);
+        if (own(task.rows.stored(sample.row(k)))) return false;
+      }
+      return true;
+    };
+    return sum_moved(task, sample.size, poll, add);
   }
 
   /// Some rows have moved and others have not: w alone is what a next epoch would begin with.
@@ -317,21 +313,17 @@ struct Newton {
       const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
       return Watch::Distance{own.outside(a[k], z[k]), own.weight * own.weight * norm2};
     };
-    watch.wake(sample.size, w, p, longest, task.scale, distance, awake_);
-    if (!read_changes(task, sample, p, poll)) return false;
-    search_.begin(slope, regular(task.problem, p));
-    for (std::size_t j = 0; j < awake_.size(); ++j) {
-      const std::int64_t k = awake_[j];
-      search_.add(zone(task.problem, sample, k), a[k], z[k], change_[j], longest);
-    }
-    const double t = search_.minimum(longest);
+    if (!watch.wake(sample.size, {w, p, longest, task.scale}, distance, n_threads_, poll, awake_)) return false;
+    ZoneSearch search;
+    if (!read_changes(task, sample, p, longest, poll, search)) return false;
+    const double t = search.minimum(slope, regular(task.problem, p), longest);
     stuck_ = t == 0.0;
     if (stuck_) return true;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
     radius = kLonger * t * length;
     if (watch.full(task.stored * static_cast<double>(task.rows.size()))) return read_all_again(task, sample, poll);
     watch.move_to(w);
-    return move(task, sample, t, false, poll);
+    return move(task, sample, t, poll);
   }
 
   /// Too many places to remember: one is enough when all rows are read there.
@@ -365,33 +357,39 @@ struct Newton {
     return scale > 0.0 && std::isfinite(scale) ? scale : 1.0;
   }
 
+  /// Parts of so many rows of the sample, for a sum with `width` numbers.
   template <Rows R>
-  Parts parts_of_awake(const Task<R>& task, std::int64_t width) const {
-    const auto count = static_cast<std::int64_t>(awake_.size());
-    return Parts::of(count, static_cast<std::int64_t>(task.stored * static_cast<double>(count)), width);
+  static Parts parts_of(const Task<R>& task, std::int64_t count, std::size_t width) {
+    return Parts::of(count, static_cast<std::int64_t>(task.stored * static_cast<double>(count)),
+                     static_cast<std::int64_t>(width));
   }
 
-  /// How the slacks of the rows that are awake change along p; the slacks themselves of those that were asleep.
+  /// How the slacks of the rows that are awake change along p, and the search on that ray; the slacks of those that were asleep.
   template <Rows R>
-  bool read_changes(const Task<R>& task, const Sample& sample, std::span<const double> p, Poll& poll) {
+  bool read_changes(const Task<R>& task, const Sample& sample, std::span<const double> p, double longest, Poll& poll,
+                    ZoneSearch& search) {
     const std::uint8_t here = watch.here();
+    const auto count = static_cast<std::int64_t>(awake_.size());
     change_.resize(awake_.size());
-    touched += static_cast<std::int64_t>(awake_.size());
-    return for_parts(parts_of_awake(task, 0), n_threads_, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+    touched += count;
+    const auto add = [&](ZoneSearch& part, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t j = begin; j < end; ++j) {
         const std::int64_t k = awake_[static_cast<std::size_t>(j)];
         if (j + kPrefetchDistance < end) {
           task.rows.prefetch(sample.row(awake_[static_cast<std::size_t>(j + kPrefetchDistance)]));
         }
         if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w);
-        change_[static_cast<std::size_t>(j)] = slack(task, sample, k, p) - 1.0;
+        const double change = slack(task, sample, k, p) - 1.0;
+        change_[static_cast<std::size_t>(j)] = change;
+        part.add(zone(task.problem, sample, k), a[k], z[k], change, longest);
         if (own(task.rows.stored(sample.row(k)))) return false;
       }
       return true;
-    });
+    };
+    return sum_over(parts_of(task, count, 0), n_threads_, poll, ZoneSearch{}, search, add);
   }
 
-  /// What the rows that are awake add up to after a step.
+  /// What rows add up to after a step.
   struct Moved {
     std::vector<double> sum;  // change of the sum of a+_i t_i x_i
     double total = 0.0;       // change of sum_i dual_term(a+_i)
@@ -408,28 +406,45 @@ struct Newton {
     }
   };
 
-  /// The slacks of the rows that are awake move by t times their change. `fresh`: they had no part in `sum` yet.
+  struct Change {
+    std::int64_t k;  // row of the sample
+    double before;   // its a+
+    double next;
+  };
+
+  /// The slacks of the rows that are awake move by t times their change.
   template <Rows R>
-  bool move(const Task<R>& task, const Sample& sample, double t, bool fresh, Poll& poll) {
-    const Moved empty{.sum = std::vector<double>(w.size())};
-    Moved all(empty);
-    const std::uint8_t here = watch.here();
+  bool move(const Task<R>& task, const Sample& sample, double t, Poll& poll) {
+    constexpr std::int64_t kBlock = 64;
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t j = begin; j < end; ++j) {
-        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
-        const Zone own_zone = zone(task.problem, sample, k);
-        const double before = fresh ? 0.0 : own_zone.next(a[k], z[k]);
-        z[k] += t * change_[static_cast<std::size_t>(j)];
-        watch.read_at(k) = here;
-        const double next = own_zone.next(a[k], z[k]);
-        part.zone_gap += own_zone.gap(next, z[k]);
-        if (own_zone.contains(a[k], z[k])) part.in_zone.push_back({k, sample.cost[k]});
-        if (next != before) change_multiplier(task, sample, k, before, next, part);
-        if (own(next != before ? task.rows.stored(sample.row(k)) : 0)) return false;
+      for (std::int64_t j = begin; j < end; j += kBlock) {
+        Change changes[kBlock];  // first all that change: the rows of these are read ahead
+        std::size_t n = 0;
+        for (std::int64_t next = j; next < std::min(end, j + kBlock); ++next) {
+          const std::int64_t k = awake_[static_cast<std::size_t>(next)];
+          const double before = zone(task.problem, sample, k).next(a[k], z[k]);
+          z[k] += t * change_[static_cast<std::size_t>(next)];
+          changes[n] = {k, before, arrive(task.problem, sample, k, part)};
+          n += static_cast<std::size_t>(changes[n].next != before);
+        }
+        for (std::size_t c = 0; c < n; ++c) {
+          if (c + kPrefetchDistance < n) task.rows.prefetch(sample.row(changes[c + kPrefetchDistance].k));
+          change_multiplier(task, sample, changes[c], part);
+          if (own(task.rows.stored(sample.row(changes[c].k)))) return false;
+        }
+        if (own(kBlock)) return false;
       }
       return true;
     };
-    if (!sum_over(parts_of_awake(task, static_cast<std::int64_t>(w.size())), n_threads_, poll, empty, all, add)) {
+    return sum_moved(task, static_cast<std::int64_t>(awake_.size()), poll, add);
+  }
+
+  /// A sum over so many rows of what `add` finds.
+  template <Rows R, class Add>
+  bool sum_moved(const Task<R>& task, std::int64_t count, Poll& poll, Add&& add) {
+    const Moved empty{.sum = std::vector<double>(w.size())};
+    Moved all(empty);
+    if (!sum_over(parts_of(task, count, w.size()), n_threads_, poll, empty, all, add)) {
       give_up(task.problem);
       return false;
     }
@@ -439,14 +454,23 @@ struct Newton {
     return true;
   }
 
+  /// Row k has a new slack: its a+, which `part` does not know of yet.
+  double arrive(const Problem& problem, const Sample& sample, std::int64_t k, Moved& part) {
+    const Zone own = zone(problem, sample, k);
+    const double next = own.next(a[k], z[k]);
+    watch.read_at(k) = watch.here();
+    part.zone_gap += own.gap(next, z[k]);
+    if (own.contains(a[k], z[k])) part.in_zone.push_back({k, sample.cost[k]});
+    return next;
+  }
+
   template <Rows R>
-  static void change_multiplier(const Task<R>& task, const Sample& sample, std::int64_t k, double before, double next,
-                                Moved& part) {
-    const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[k]); };
-    const double change = (next - before) * sample.target[k];
-    task.rows.add(sample.row(k), change, part.sum);
+  static void change_multiplier(const Task<R>& task, const Sample& sample, const Change& row, Moved& part) {
+    const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[row.k]); };
+    const double change = (row.next - row.before) * sample.target[row.k];
+    task.rows.add(sample.row(row.k), change, part.sum);
     if (task.problem.free_intercept) part.sum.back() += change;
-    part.total += dual_term(next) - dual_term(before);
+    part.total += dual_term(row.next) - dual_term(row.before);
     ++part.changed;
   }
 
@@ -473,14 +497,21 @@ struct Newton {
   bool next_round(const Task<R>& task, const Sample& sample, Poll& poll) {
     minimised = false;
     if (!task.problem.loss.is_hinge()) return true;
-    for (std::int64_t k = 0; k < sample.size; ++k) a[k] = zone(task.problem, sample, k).next(a[k], z[k]);
+    const auto settle = [&](std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t k = begin; k < end; ++k) a[k] = zone(task.problem, sample, k).next(a[k], z[k]);
+      return !own(end - begin);
+    };
+    if (!for_parts(Parts::of(sample.size, sample.size, 0), n_threads_, poll, settle)) {
+      give_up(task.problem);
+      return false;
+    }
     rate = std::min(kFaster * rate, kLastRate);
     Moved all{.sum = std::vector<double>(w.size())};
     for (const auto& [k, cost] : in_zone_) {
       const Zone own = zone(task.problem, sample, k);
       const double next = own.next(a[k], z[k]);
       if (own.contains(a[k], z[k])) all.in_zone.push_back({k, cost});
-      if (next != a[k]) change_multiplier(task, sample, k, a[k], next, all);
+      if (next != a[k]) change_multiplier(task, sample, {k, a[k], next}, all);
       if (poll(task.rows.stored(sample.row(k)))) {
         give_up(task.problem);
         return false;

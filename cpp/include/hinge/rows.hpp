@@ -22,6 +22,8 @@
 #include <cstdint>
 #include <span>
 
+#include "hinge/exact_weights.hpp"
+
 namespace hinge {
 
 template <class R>
@@ -81,6 +83,11 @@ struct DenseRows : RowView {
     const T* x = values + row(i) * n_columns;
     for (std::int64_t j = 0; j < n_columns; ++j) visit(j, static_cast<double>(x[j]));
     if (rho != 0.0) visit(n_columns, rho);
+  }
+
+  void add_exactly(std::int64_t i, double scale, ExactWeights& sums) const {
+    sums.add(n_columns, scale, values + row(i) * n_columns);
+    if (rho != 0.0) sums.add(n_columns, scale * rho);
   }
 
  private:
@@ -146,6 +153,10 @@ struct CsrRows : RowView {
     const std::int64_t end = indptr[r + 1];
     for (std::int64_t p = indptr[r]; p < end; ++p) visit(static_cast<std::int64_t>(indices[p]), static_cast<double>(values[p]));
     if (rho != 0.0) visit(n_columns, rho);
+  }
+
+  void add_exactly(std::int64_t i, double scale, ExactWeights& sums) const {
+    for_each(i, [&](std::int64_t j, double x) { sums.add(j, scale * x); });
   }
 
  private:

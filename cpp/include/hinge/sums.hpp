@@ -14,12 +14,13 @@ namespace hinge {
 /// u, the unit roundoff of float64.
 inline constexpr double kRoundoff = 0x1.0p-53;
 
-/// Compensated sum (Neumaier). docs/certificate.md, "Compensated sums", derives `hidden_error`.
+/// Compensated sum (Knuth's TwoSum: no branch). docs/certificate.md, "Compensated sums", derives `hidden_error`.
 class Sum {
  public:
-  void add(double x) {
+  [[gnu::always_inline]] void add(double x) {
     const double next = high_ + x;
-    low_ += std::abs(high_) >= std::abs(x) ? (high_ - next) + x : (x - next) + high_;
+    const double shadow = next - high_;
+    low_ += (high_ - (next - shadow)) + (x - shadow);
     high_ = next;
   }
   void merge(const Sum& other) {

@@ -33,11 +33,12 @@ std::optional<Fault::Kind> fault_of(T value) {
 
 }  // namespace detail
 
-/// `norms[i]` receives |x_i|^2, `print` every row. A row whose sum of squares is not finite holds a bad value or overflows.
-template <class T, class Stop = Never>
-std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms,
-                                    Fingerprint& print, Stop&& stop = {}) {
-  for (std::int64_t i = 0; i < n_rows; ++i) {
+/// The rows begin .. end-1. `norms[i]` receives |x_i|^2, `print` every row. A row whose sum of squares is not finite holds a bad value
+/// or overflows.
+template <class T, class Print, class Stop = Never>
+std::optional<Fault> validate_dense(const T* values, std::int64_t begin, std::int64_t end, std::int64_t n_columns,
+                                    std::span<double> norms, Print& print, Stop&& stop = {}) {
+  for (std::int64_t i = begin; i < end; ++i) {
     if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
     norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
@@ -52,17 +53,22 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t n_rows, std::i
   return std::nullopt;
 }
 
-/// `n_stored` is the length of `values` and of `indices`; `indptr` has n_rows + 1 entries.
-template <class T, class Index, class Stop = Never>
-std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t n_stored,
-                                  std::int64_t n_rows, std::int64_t n_columns, std::span<double> norms, Fingerprint& print,
-                                  Stop&& stop = {}) {
+/// `indptr` has n_rows + 1 entries, and `n_stored` is the number of values and of indices. To be asked before any row is.
+inline std::optional<Fault> validate_indptr(const std::int64_t* indptr, std::int64_t n_rows, std::int64_t n_stored) {
   if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
-  for (std::int64_t i = 0; i < n_rows; ++i) {  // before any entry is believed
+  for (std::int64_t i = 0; i < n_rows; ++i) {
     if (indptr[i + 1] < indptr[i] || indptr[i + 1] > n_stored) return Fault{Fault::Kind::indptr, i, -1};
   }
+  return std::nullopt;
+}
+
+/// The rows first .. last-1, as above.
+template <class T, class Index, class Print, class Stop = Never>
+std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t first,
+                                  std::int64_t last, std::int64_t n_columns, std::span<double> norms, Print& print,
+                                  Stop&& stop = {}) {
   std::vector<std::int64_t> last_row_with;  // per column; only made when a row is not sorted
-  for (std::int64_t i = 0; i < n_rows; ++i) {
+  for (std::int64_t i = first; i < last; ++i) {
     const std::int64_t begin = indptr[i];
     const std::int64_t end = indptr[i + 1];
     if (stop(end - begin)) return Fault{Fault::Kind::stopped};
@@ -87,9 +93,9 @@ std::optional<Fault> validate_csr(const T* values, const Index* indices, const s
     if (ascending) continue;
     if (last_row_with.empty()) last_row_with.assign(static_cast<std::size_t>(n_columns), -1);
     for (std::int64_t p = begin; p < end; ++p) {
-      auto& last = last_row_with[static_cast<std::size_t>(indices[p])];
-      if (last == i) return Fault{Fault::Kind::duplicate, i, static_cast<std::int64_t>(indices[p])};
-      last = i;
+      auto& row = last_row_with[static_cast<std::size_t>(indices[p])];
+      if (row == i) return Fault{Fault::Kind::duplicate, i, static_cast<std::int64_t>(indices[p])};
+      row = i;
     }
   }
   return std::nullopt;

@@ -15,10 +15,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/parts.hpp"
+#include "hinge/poll.hpp"
 #include "hinge/state.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
+
+/// Lists of rows take half of the memory this way.
+using RowNumber = std::uint32_t;
 
 class Watch {
  public:
@@ -29,7 +34,10 @@ class Watch {
   };
 
   /// For m rows and `width` weights.
-  Watch(std::int64_t m, std::size_t width) : width_(width), read_at_(static_cast<std::size_t>(m)) {}
+  Watch(std::int64_t m, std::size_t width) : width_(width), read_at_(static_cast<std::size_t>(m)) {
+    if (m > std::numeric_limits<RowNumber>::max())
+      throw std::invalid_argument("newton takes at most 4,294,967,295 rows: use dcd");
+  }
 
   template <class F>
   void fields(F&& field) {
@@ -63,23 +71,30 @@ class Watch {
   std::uint8_t here() const { return static_cast<std::uint8_t>(places_.size() / width_ - 1); }
   std::uint8_t& read_at(std::int64_t k) { return read_at_[k]; }
 
-  /// Those of `size` rows that may leave or enter their zones on the way from w to w + longest p, ascending. `scale` as in
-  /// squared_length; distance(k) is that of row k.
+  /// The way from w to w + longest p; `scale` as in squared_length.
+  struct Way {
+    std::span<const double> w;
+    std::span<const double> p;
+    double longest;
+    double scale;
+  };
+
+  /// Those of `size` rows that may leave or enter their zones on the way, ascending; distance(k) is that of row k. False when stopped.
   template <class F>
-  void wake(std::int64_t size, std::span<const double> w, std::span<const double> p, double longest, double scale, F&& distance,
-            std::vector<std::int64_t>& awake) {
+  bool wake(std::int64_t size, const Way& way, F&& distance, std::int64_t n_threads, Poll& poll,
+            std::vector<RowNumber>& awake) {
     const auto farthest = [&](const double* from) {
-      return std::sqrt(std::max(squared_distance(from, w, p, 0.0, scale), squared_distance(from, w, p, longest, scale)));
+      return std::sqrt(std::max(squared_distance(from, way, 0.0), squared_distance(from, way, way.longest)));
     };
-    const double ahead = kNear * longest * std::sqrt(squared_length(p, scale));
+    const double ahead = kNear * way.longest * std::sqrt(squared_length(way.p, way.scale));
     const bool all = horizon_ < 0.0 || horizon_ > kTooFar * ahead || !(farthest(near_from_.data()) <= horizon_);
     if (all) {
       horizon_ = ahead;
-      near_from_.assign(w.begin(), w.end());
+      near_from_.assign(way.w.begin(), way.w.end());
     }
     std::vector<double> moved;  // squared, from each place
     std::vector<double> may_move;
-    for (const double* from = places_.data(); from != places_.data() + places_.size(); from += w.size()) {
+    for (const double* from = places_.data(); from != places_.data() + places_.size(); from += width_) {
       const double far = farthest(from);
       moved.push_back(far * far);
       may_move.push_back((far + horizon_) * (far + horizon_) * (1.0 + kRoundingOfLengths));
@@ -88,23 +103,15 @@ class Watch {
       const Distance row = distance(k);
       return !((row.outside > 0.0) & (row.outside * row.outside > row.pace2 * reach2[read_at_[k]]));
     };
-    // Whether a row matters is as good as random: no branches.
-    if (all) {
-      near_.resize(static_cast<std::size_t>(size));
-      std::size_t n = 0;
-      for (std::int64_t k = 0; k < size; ++k) {
-        near_[n] = k;
-        n += static_cast<std::size_t>(may_matter(k, may_move));
-      }
-      near_.resize(n);
+    const auto itself = [](std::int64_t k) { return k; };
+    if (all && !choose(size, itself, [&](std::int64_t k) { return may_matter(k, may_move); }, n_threads, poll, near_)) {
+      horizon_ = -1.0;
+      return false;
     }
-    awake.resize(near_.size());
-    std::size_t n = 0;
-    for (const std::int64_t k : near_) {
-      awake[n] = k;
-      n += static_cast<std::size_t>(may_matter(k, moved));
-    }
-    awake.resize(n);
+    const auto of_near = [&](std::int64_t j) { return std::int64_t{near_[static_cast<std::size_t>(j)]}; };
+    return choose(
+        static_cast<std::int64_t>(near_.size()), of_near, [&](std::int64_t k) { return may_matter(k, moved); }, n_threads, poll,
+        awake);
   }
 
   /// |p|^2, the last entry divided by `scale` unless that is 0.
@@ -125,16 +132,43 @@ class Watch {
   std::size_t width_;
   std::vector<std::uint8_t> read_at_;  // at which place a row was read
   Varying<double> places_;             // of w, one after the other; the last is the present one
-  std::vector<std::int64_t> near_;
+  std::vector<RowNumber> near_;
   std::vector<double> near_from_;  // where w was then
   double horizon_ = -1.0;          // how far from there rows that are not near sleep; -1: not known
 
+  /// Rows, one part after the other.
+  struct Chosen {
+    std::vector<RowNumber> rows;
+
+    void merge(const Chosen& other) { rows.insert(rows.end(), other.rows.begin(), other.rows.end()); }
+  };
+
+  /// Those of row(0) .. row(count - 1) that are `wanted`. False when stopped.
+  template <class Row, class Wanted>
+  static bool choose(std::int64_t count, Row&& row, Wanted&& wanted, std::int64_t n_threads, Poll& poll,
+                     std::vector<RowNumber>& out) {
+    Chosen chosen;
+    const auto add = [&](Chosen& part, std::int64_t begin, std::int64_t end, Poll& own) {
+      std::size_t n = part.rows.size();
+      part.rows.resize(n + static_cast<std::size_t>(end - begin));
+      for (std::int64_t j = begin; j < end; ++j) {
+        const std::int64_t k = row(j);
+        part.rows[n] = static_cast<RowNumber>(k);
+        n += static_cast<std::size_t>(wanted(k));  // as good as random: no branch
+      }
+      part.rows.resize(n);
+      return !own(end - begin);
+    };
+    if (!sum_over(Parts::of(count, count, 0), n_threads, poll, Chosen{}, chosen, add)) return false;
+    out = std::move(chosen.rows);
+    return true;
+  }
+
   /// From `from` to w + t p.
-  static double squared_distance(const double* from, std::span<const double> w, std::span<const double> p, double t,
-                                 double scale) {
-    std::vector<double> difference(w.size());
-    for (std::size_t j = 0; j < w.size(); ++j) difference[j] = w[j] + t * p[j] - from[j];
-    return squared_length(difference, scale);
+  static double squared_distance(const double* from, const Way& way, double t) {
+    std::vector<double> difference(way.w.size());
+    for (std::size_t j = 0; j < difference.size(); ++j) difference[j] = way.w[j] + t * way.p[j] - from[j];
+    return squared_length(difference, way.scale);
   }
 };
 

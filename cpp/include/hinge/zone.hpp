@@ -35,21 +35,14 @@ struct Zone {
   double gap(double next, double z) const { return std::isfinite(top) ? top * std::max(0.0, z) - next * z : 0.0; }
 };
 
-/// The minimum over 0 <= t <= longest of F(w + t p), given its slope at t = 0, |p|^2, and for each row its zone and the change of its
-/// slack along p. The derivative of F,
+/// The minimum over 0 <= t <= longest of F(w + t p), given for each row its zone and the change of its slack along p, the slope of F
+/// at t = 0, and |p|^2. The derivative of F,
 ///
 ///   slope + t |p|^2 + sum_i (a+_i(t) - a+_i(0)) change_i,
 ///
 /// is piecewise linear and increasing. Rows on one line throughout are added up at once; the others are narrowed down.
 class ZoneSearch {
  public:
-  void begin(double slope, double curvature) {
-    slope_ = slope;
-    curvature_ = curvature;
-    constant_ = 0.0;
-    bent_.clear();
-  }
-
   void add(const Zone& zone, double a, double z, double change, double longest) {
     const double u = a + zone.weight * z;
     const double rise = zone.weight * change;
@@ -61,7 +54,14 @@ class ZoneSearch {
     }
   }
 
-  double minimum(double longest) {
+  void merge(const ZoneSearch& other) {
+    curvature_ += other.curvature_;
+    bent_.insert(bent_.end(), other.bent_.begin(), other.bent_.end());
+  }
+
+  double minimum(double slope, double square, double longest) {
+    slope_ = slope;
+    curvature_ += square;
     double low = 0.0;
     double high = longest;
     double at_low = slope_;

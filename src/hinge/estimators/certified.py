@@ -128,7 +128,7 @@ class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[
     def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
         """The rows to train on, for as long as training lasts."""
         with held_still(X):
-            yield as_rows(X, self._names())
+            yield as_rows(X, self._names(), checks.threads(self.n_jobs), bool(self.warm_start))
 
     def _names(self) -> Any:
         """Those of the columns, if X had any."""

@@ -214,7 +214,8 @@ class LinearSVC(CertifiedSVC):
         )
         with held_still(X):
             weights, constants = np.ascontiguousarray(_dense(coef).T), np.ascontiguousarray(intercept)  # see _store
-            scores = as_rows(X, self._names()).decision(weights, constants, checks.threads(self.n_jobs))
+            n_threads = checks.threads(self.n_jobs)
+            scores = as_rows(X, self._names(), n_threads).decision(weights, constants, n_threads)
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
     def _weights(self) -> Floats:

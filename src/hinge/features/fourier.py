@@ -44,7 +44,7 @@ class FourierMap:
 
     def write(self, X: Any, out: npt.NDArray[Any], n_threads: int) -> None:
         """The features of the rows of X, into `out`, in its type. A row's features do not depend on the other rows."""
-        self.write_rows(as_rows(X), out, n_threads)
+        self.write_rows(as_rows(X, n_threads=n_threads), out, n_threads)
 
     def write_rows(self, rows: _core.Rows, out: npt.NDArray[Any], n_threads: int) -> None:
         """The same for native rows."""

@@ -15,7 +15,11 @@ from hinge.problem.problem import Floats
 def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The distinct values, in ascending order."""
     # Not by numpy.unique: NumPy 2.3 and later hash, and a daemon thread that is in that code when the interpreter
-    # exits aborts the process.
+    # exits aborts the process. Two labels, the most frequent case by far, need no sorting.
+    if values.size > 0:
+        others = values[values != values[0]]
+        if others.size == 0 or np.all(others == others[0]):
+            return np.sort(np.concatenate([values[:1], others[:1]]))
     ordered = np.sort(values)
     first = np.ones(ordered.size, dtype=bool)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -44,10 +48,10 @@ def without_absent(class_weight: Any, y: npt.NDArray[Any], weight: Floats) -> Fl
     return weight
 
 
-def class_factors(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any], weight: Floats) -> Floats:
-    """The class weight of every row; zero: rows of this class count as absent, and `classes` may leave it out."""
+def class_factors(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any], weight: Floats) -> Floats | float:
+    """The class weight of every row, or of all; zero: rows count as absent, and `classes` may leave the class out."""
     if class_weight is None:
-        return np.ones(y.size)
+        return 1.0
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ValueError(

@@ -83,9 +83,12 @@ class Problem:
     def refuse_overflow(self) -> None:
         """ValueError if |w(a)|^2 could be infinite for some multipliers."""
         with np.errstate(over="ignore"):
+            norms, total = self.squared_norms, float(self.cost.sum())
+            if max(1.0, float(norms.max())) * total < _LARGEST_NORM:  # as a rule: |x| <= max(1, |x|^2)
+                return
             # Not a BLAS product: its threads would go on spinning beside the training.
-            bound = float(np.sum(self.cost * np.sqrt(self.squared_norms)))
-        if not max(bound, float(self.cost.sum())) < _LARGEST_NORM:
+            bound = float(np.sum(self.cost * np.sqrt(norms)))
+        if not max(bound, total) < _LARGEST_NORM:
             raise ValueError(
                 f"X and C are so large that squares overflow (sum of C_i |x_i| is {bound:.1e}). "
                 "Lower C or scale the features, for example with sklearn.preprocessing.MaxAbsScaler."

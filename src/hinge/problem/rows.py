@@ -16,16 +16,17 @@ from sklearn.utils.validation import _get_feature_names
 from hinge import _core
 
 
-def as_rows(X: Any, names: npt.NDArray[Any] | None = None) -> _core.Rows:
-    """Native rows over a C-contiguous array or a CSR matrix, in place: one pass checks every value and index.
+def as_rows(X: Any, names: npt.NDArray[Any] | None = None, n_threads: int = 1, fingerprint: bool = False) -> _core.Rows:
+    """Native rows over a C-contiguous array or a CSR matrix, in place: one pass by `n_threads` checks them.
 
-    Values and column indices are not copied; `indptr` is, unless it is of 64 bits.
+    Values and column indices are not copied; `indptr` is, unless it is of 64 bits. Where a state will be saved, the
+    `fingerprint` is best taken in this pass; otherwise it is when somebody asks for it.
 
     Raises ValueError with row and column for NaN, infinity, indices out of range, duplicates and a corrupt indptr; with
     the `names` of the columns it tells that of the column, too.
     """
     try:
-        return _native_rows(X)
+        return _native_rows(X, n_threads, fingerprint)
     except ValueError as error:
         if names is None:
             raise
@@ -39,15 +40,15 @@ def column_names(X: Any) -> npt.NDArray[Any] | None:
     return names
 
 
-def _native_rows(X: Any) -> _core.Rows:
+def _native_rows(X: Any, n_threads: int, fingerprint: bool) -> _core.Rows:
     if not sp.issparse(X):
-        return _core.Rows.dense(_in_place(X))
+        return _core.Rows.dense(_in_place(X), n_threads, fingerprint)
     if X.format != "csr":
         raise TypeError(f"expected a CSR matrix, got {X.format}")
     if X.indptr.size != X.shape[0] + 1:
         raise ValueError(f"Corrupt CSR matrix: indptr has {X.indptr.size} entries for {X.shape[0]} rows.")
     indptr = _in_place(X.indptr.astype(np.int64, copy=False))
-    return _core.Rows.csr(_in_place(X.data), _indices(X.indices), indptr, X.shape[1])
+    return _core.Rows.csr(_in_place(X.data), _indices(X.indices), indptr, X.shape[1], n_threads, fingerprint)
 
 
 def _indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

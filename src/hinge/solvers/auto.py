@@ -173,8 +173,14 @@ class AutoRun(Run):
         self._run.rejected()
 
     def save(self) -> State:
+        return self._with_progress(self._run.save())
+
+    def surrender(self) -> State:
+        return self._with_progress(self._run.surrender())
+
+    def _with_progress(self, state: State | None) -> State:
         own = {"auto_at": self._at, "auto_read": self._read, **self._progress.save()}
-        return {**own, **(self._run.save() or {})}
+        return {**own, **(state or {})}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:

@@ -130,6 +130,10 @@ class Run(Protocol):
         """Everything that it takes to go on to the same bits; None: this run cannot be resumed."""
         return None
 
+    def surrender(self) -> State | None:
+        """The same, called last: the run may give its own arrays away, as it is not asked for anything again."""
+        return self.save()
+
     def restore(self, state: State, *, same_problem: bool) -> None:
         """Go on from `state`: to the same bits on the same problem, from the best that it offers on another one."""
         raise TypeError(f"{type(self).__name__} cannot be resumed: it has no save() and restore(state).")
@@ -137,7 +141,7 @@ class Run(Protocol):
 
 def as_run(run: Any) -> Run:
     """The run itself, if it has every method of one."""
-    for name in ("advance", "point", "estimate", "rejected", "finished", "save", "restore"):
+    for name in ("advance", "point", "estimate", "rejected", "finished", "save", "surrender", "restore"):
         if not callable(getattr(run, name, None)):
             raise TypeError(
                 f"{type(run).__name__} has no method {name}: make it a subclass of hinge.Run, which has all of them "

@@ -99,7 +99,13 @@ class NativeRun(Run):
         return bool(self._algorithm.finished())
 
     def save(self) -> State:
-        return {**self._algorithm.state(), _TOTAL_COST: float(self._problem.native.total_cost)}
+        return self._with_cost(self._algorithm.state())
+
+    def surrender(self) -> State:
+        return self._with_cost(self._algorithm.surrender())
+
+    def _with_cost(self, state: State) -> State:
+        return {**state, _TOTAL_COST: float(self._problem.native.total_cost)}
 
     def restore(self, state: State, *, same_problem: bool) -> None:
         try:

@@ -103,7 +103,7 @@ def certify(
     max_iter = checks.whole("max_iter", max_iter)
     n_threads = checks.threads(n_jobs)
     with held_still(X):
-        rows = as_rows(X, names)
+        rows = as_rows(X, names, n_threads)
         weight = checks.weights(sample_weight, X)
         given = linear_model(found, y[weight > 0])
         wanted = given.class_weight if isinstance(class_weight, str) and class_weight == "model" else class_weight
@@ -113,7 +113,7 @@ def certify(
             raise ValueError(f"X has {X.shape[1]} features, but the model has {given.coef.shape[1]} weights.")
         C = given.cost(int(np.count_nonzero(weight))) if C is None else C
         if given.unit_norm:
-            rows = as_rows(scaled(X, unit_factors(rows)))
+            rows = as_rows(scaled(X, unit_factors(rows)), n_threads=n_threads)
         cost = checks.costs(checks.positive("C", C), weight, class_factors(wanted, given.classes, y, weight))
         targets = one_vs_rest(given.classes, y)
         treatment = _treatment(given, intercept, intercept_scaling)

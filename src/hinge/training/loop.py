@@ -142,6 +142,7 @@ class _Training:
         self.best = _Bracket(*trivial(problem))
         if options.keep_state:
             _ = problem.fingerprint  # it reads the rows: now, not when an interrupt waits for the state
+        self.last_state: State | None = None  # of a run that has ended
         self.history: list[Record] = []
         self.epoch = 0
         self.earlier = 0  # epochs of the run that this one resumes
@@ -156,8 +157,10 @@ class _Training:
             status = self._go()
         except KeyboardInterrupt as interrupt:
             status, error, self.partial = "interrupted", interrupt, True
-        state = self._state() if self.options.keep_state else None
+        state = self._state() if self.options.keep_state and not self.fresh else None  # before the final evaluation
         status = self._finish(status)
+        if self.options.keep_state and state is None:
+            state = self.last_state = self._sealed(self.run.surrender())
         if self.best.certificate.within(self.options.tol) and status in (
             "stalled",
             "finished",
@@ -282,7 +285,9 @@ class _Training:
 
     def _state(self) -> State | None:
         """All that it takes to go on from here; None if the solver cannot be resumed."""
-        run = self.run.save()
+        return self.last_state or self._sealed(self.run.save())
+
+    def _sealed(self, run: State | None) -> State | None:
         if run is None:
             return None
         loop = {

@@ -202,7 +202,7 @@ def path(
         classes = two_classes(y[weight > 0], "path", "LinearSVCCV")
         costs = [checks.costs(C, weight) for C in values]
         problem = Problem.make(
-            as_rows(X, names),
+            as_rows(X, names, options.n_threads, fingerprint=True),
             np.where(y == classes[1], 1.0, -1.0),
             costs[-1],
             loss=as_loss(loss),
