@@ -223,6 +223,9 @@ class Sgd:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -313,6 +316,9 @@ class Mpu:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -916,6 +922,9 @@ class SgdQnPublishedSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -942,6 +951,9 @@ class SgdQnErratum:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -970,6 +982,9 @@ class SgdQnErratumSingle:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -996,6 +1011,9 @@ class SgdQnSgd2:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
@@ -1024,6 +1042,9 @@ class SgdQnSgd2Single:
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
 
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
+
     def restore(self, state: dict[str, object]) -> None: ...
 
     def rebuild(self, poll: PollBase) -> None:
@@ -1050,6 +1071,9 @@ class SgdQnMixed:
 
     def state(self) -> dict[str, object]:
         """Everything that a resumed run needs, as arrays and numbers."""
+
+    def surrender(self) -> dict[str, object]:
+        """The state without a copy of its arrays; the run has ended with that."""
 
     def restore(self, state: dict[str, object]) -> None: ...
 
