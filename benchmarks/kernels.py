@@ -28,11 +28,12 @@ from sklearn.svm import SVC, LinearSVC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import hinge
 from common import sources
 from common.problem import Split
 from common.store import RESULTS, markdown
 from papers import printed
+
+import hinge
 
 RESULT = RESULTS / "kernels.md"
 _PASSES = 100  # of LinearSVC, which takes minutes for more
