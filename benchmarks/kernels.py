@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -19,18 +20,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import data
 import numpy as np
-from papers import printed
-from papers.store import markdown
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import sources
+from common.problem import Split
+from common.store import RESULTS, markdown
+from papers import printed
+
 import hinge
 
-RESULT = Path(__file__).parent / "results" / "kernels.md"
+RESULT = RESULTS / "kernels.md"
 _PASSES = 100  # of LinearSVC, which takes minutes for more
 _TABLES = ("features", "covertype", "exact")
 
@@ -40,22 +45,19 @@ class Case:
     """Dense rows in float32, and the paper's C, gamma and s."""
 
     name: str
-    rows: data.Split
+    rows: Split
     paper: printed.Kernelised
 
     @classmethod
     def load(cls, name: str) -> Case:
-        directory = data.data_dir()
-        published = {"Adult": data.adult_split, "MNIST": data.mnist_split}
-        load = published.get(name, lambda where: data.held_out(*data.LOADERS[name](where)))
-        split = load(directory)
-        dense = data.Split(_dense(split.X), split.y, _dense(split.X_test), split.y_test)
+        split = sources.split_of(name)
+        dense = Split(_dense(split.X), split.y, _dense(split.X_test), split.y_test)
         return cls(name, dense, printed.ASSET_2[name])
 
     def first(self, count: int) -> Case:
         """With so many rows to train on, drawn at random."""
         chosen = np.random.default_rng(0).permutation(self.rows.y.size)[:count]
-        rows = data.Split(self.rows.X[chosen], self.rows.y[chosen], self.rows.X_test, self.rows.y_test)
+        rows = Split(self.rows.X[chosen], self.rows.y[chosen], self.rows.X_test, self.rows.y_test)
         return Case(self.name, rows, self.paper)
 
 
