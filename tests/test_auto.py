@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from loops import assert_same_state, make, solve_quietly, start
 from pairs import Case
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
@@ -37,6 +38,37 @@ def test_newton_begins_where_features_are_few() -> None:
 def test_dcd_does_all_where_it_is_fast() -> None:
     X, y = make_classification(2000, 1500, n_informative=20, random_state=1)
     assert set(solvers_of(solve(scale(X), y, C=1e-4))) == {"dcd"}
+
+
+def tall(m: int = 6000, d: int = 600) -> tuple[Any, Any]:
+    """Dense rows, ten for each feature, of so many features that newton is not cheap."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(m, d)).astype(np.float32)
+    return X, (X[:, :20].sum(axis=1) + random.normal(size=m) > 0).astype(int)
+
+
+def test_mpu_begins_on_tall_dense_rows() -> None:
+    X, y = tall()
+    assert set(solvers_of(solve(X, y, C=1e-4))) == {"mpu"}
+    assert set(solvers_of(solve(X, y, C=1e-4, loss="squared_hinge"))) <= {"dcd", "newton"}, "mpu has the hinge only"
+    assert "mpu" not in solvers_of(solve(sp.csr_matrix(X), y, C=1e-4))
+    assert "mpu" not in solvers_of(solve(X[:5990], y[:5990], C=1e-4))
+
+
+def test_newton_takes_over_where_mpu_crawls() -> None:
+    X, y = tall()
+    X *= np.logspace(-2, 2, X.shape[1], dtype=np.float32)
+    found = solve(X, y, C=10.0, tol=1e-4)
+    names = solvers_of(found)
+    assert found.status == "converged" and names[-1] == "newton" and "dcd" not in names
+
+
+def test_state_of_mpu_is_no_obstacle_to_another_loss() -> None:
+    X, y = tall()
+    state = solve_quietly(X, y, C=1e-4, max_iter=1).state
+    assert state is not None and int(state["auto_at"]) == 2
+    fresh, again = (solve(X, y, C=1e-4, loss="squared_hinge", state=start) for start in (None, state))
+    assert again.coef.tobytes() == fresh.coef.tobytes()
 
 
 def test_newton_takes_over_where_dcd_crawls() -> None:
@@ -96,7 +128,7 @@ def test_damaged_state_is_refused() -> None:
     problem = Case(m=50, d=4).make()[0]
     state = start(Auto(), problem).save()
     assert state is not None
-    damages: dict[str, Any] = {"auto_at": 2, "auto_read": np.nan, "auto_gaps": np.ones(9), "auto_passes": "many"}
+    damages: dict[str, Any] = {"auto_at": 3, "auto_read": np.nan, "auto_gaps": np.ones(9), "auto_passes": "many"}
     for key, value in damages.items():
         with pytest.raises(ValueError, match="saved state does not fit"):
             start(Auto(), problem).restore({**state, key: value}, same_problem=True)

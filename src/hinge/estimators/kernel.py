@@ -67,7 +67,10 @@ class KernelSVC(CertifiedSVC):
     dtype : {"auto", "float32", "float64"}, default="auto"
         Type of the features that the model is trained on. "auto" is float32 if X is, or if there are more than a
         million values: half the memory and less than half the time, at an accuracy of the kernel values of about 1e-7.
-    loss, tol, class_weight, verbose, random_state, max_iter, solver, order, time_limit, warm_start :
+    tol : float, default=1e-2
+        Relative gap at which training ends. Smaller ones cost time and change no error rate where we measured: the
+        approximation of the kernel costs more of the objective (:meth:`exact_certificate`).
+    loss, class_weight, verbose, random_state, max_iter, solver, order, time_limit, warm_start :
         As in :class:`hinge.LinearSVC`. The time limit is that of the training, after the features. Solvers of the exact
         kernel are "lasvm", which is "auto" there, and "kernel-pegasos".
     fit_intercept, intercept, intercept_scaling :
@@ -111,7 +114,7 @@ class KernelSVC(CertifiedSVC):
     >>> from hinge import KernelSVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = KernelSVC(C=10).fit(X, y)
-    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-3
+    >>> max(certificate.relative_gap for certificate in model.certificate_) < 1e-2
     True
     >>> bool(model.score(X, y) > 0.95)
     True
@@ -161,7 +164,7 @@ class KernelSVC(CertifiedSVC):
         memory_limit: int | str | None = None,
         dtype: str = "auto",
         loss: str = "hinge",
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         fit_intercept: bool = True,
         intercept: str = "auto",
         intercept_scaling: float = 1.0,

@@ -1,0 +1,177 @@
+"""Kernel machines against scikit-learn: CPU and wall seconds of training to a test error.
+
+    python benchmarks/kernels.py [features] [covertype] [exact]
+
+All programs run in one process, one after the other, and the table has medians. `seconds` are those of the wall clock with two
+threads, which other work on the machine disturbs; `CPU s` are those of all threads of the process, with those in which the threads of
+a matrix library wait for each other. The parameters are those of the ASSET paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import data
+import numpy as np
+from papers import printed
+from papers.store import markdown
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+import hinge
+
+RESULT = Path(__file__).parent / "results" / "kernels.md"
+_PASSES = 100  # of LinearSVC, which takes minutes for more
+_TABLES = ("features", "covertype", "exact")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Dense rows in float32, and the paper's C, gamma and s."""
+
+    name: str
+    rows: data.Split
+    paper: printed.Kernelised
+
+    @classmethod
+    def load(cls, name: str) -> Case:
+        directory = data.data_dir()
+        published = {"Adult": data.adult_split, "MNIST": data.mnist_split}
+        load = published.get(name, lambda where: data.held_out(*data.LOADERS[name](where)))
+        split = load(directory)
+        dense = data.Split(_dense(split.X), split.y, _dense(split.X_test), split.y_test)
+        return cls(name, dense, printed.ASSET_2[name])
+
+    def first(self, count: int) -> Case:
+        """With so many rows to train on, drawn at random."""
+        chosen = np.random.default_rng(0).permutation(self.rows.y.size)[:count]
+        rows = data.Split(self.rows.X[chosen], self.rows.y[chosen], self.rows.X_test, self.rows.y_test)
+        return Case(self.name, rows, self.paper)
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray(), dtype=np.float32)
+
+
+Make = Callable[[Case], Any]
+
+
+def ours(**options: Any) -> Make:
+    """KernelSVC with as many components as the paper has, and two threads."""
+    return lambda case: hinge.KernelSVC(
+        case.paper.C, gamma=case.paper.gamma, **{"n_components": case.paper.s, "n_jobs": 2, **options}
+    )
+
+
+def _behind_nystroem(case: Case, linear: Any) -> Any:
+    return make_pipeline(Nystroem(gamma=case.paper.gamma, n_components=case.paper.s, random_state=0), linear)
+
+
+def _linear_svc(case: Case) -> Any:
+    return _behind_nystroem(case, LinearSVC(loss="hinge", C=case.paper.C, max_iter=_PASSES, random_state=0))
+
+
+def _sgd(case: Case) -> Any:
+    alpha = 1.0 / (case.paper.C * case.rows.y.size)
+    return _behind_nystroem(case, SGDClassifier(alpha=alpha, average=True, random_state=0))
+
+
+def _svc(case: Case) -> Any:
+    return SVC(C=case.paper.C, gamma=case.paper.gamma, cache_size=1000)
+
+
+def _intel_svc(case: Case) -> Any:
+    from sklearnex.svm import SVC as IntelSVC  # an optional competitor
+
+    return IntelSVC(C=case.paper.C, gamma=case.paper.gamma)
+
+
+def measured(case: Case, name: str, make: Make, repeats: int) -> tuple[str, ...]:
+    """A line: the medians of `repeats` runs."""
+    wall, cpu = [], []
+    for _ in range(repeats):
+        model = make(case)
+        began = time.perf_counter(), time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those that did not converge say so
+            model.fit(case.rows.X, case.rows.y)
+        wall.append(time.perf_counter() - began[0])
+        cpu.append(time.process_time() - began[1])
+    error = float(np.mean(model.predict(case.rows.X_test) != case.rows.y_test))
+    found = (statistics.median(wall), statistics.median(cpu))
+    line = (
+        case.name,
+        name,
+        f"{case.rows.y.size:,}",
+        f"{100 * error:.2f} %",
+        *(f"{x:.2f}" for x in found),
+        str(repeats),
+    )
+    print(*line, f"load {os.getloadavg()[0]:.1f}", sep=" | ", flush=True)
+    return line
+
+
+def features(repeats: int) -> list[tuple[str, ...]]:
+    """Against scikit-learn's Nystroem with a linear model."""
+    rivals = {"KernelSVC()": ours(), "KernelSVC(tol=0.1)": ours(tol=0.1), "Nystroem + LinearSVC": _linear_svc}
+    rivals["Nystroem + SGDClassifier"] = _sgd
+    lines = []
+    for name in ("Adult", "ijcnn1", "MNIST", "Covertype"):
+        case = Case.load(name)
+        for program, make in rivals.items():
+            # LinearSVC would copy the features of Covertype to float64: it gets a tenth of the rows.
+            large = name == "Covertype" and program == "Nystroem + LinearSVC"
+            lines.append(measured(case.first(50_000) if large else case, program, make, 1 if large else repeats))
+    return lines
+
+
+def covertype(repeats: int) -> list[tuple[str, ...]]:
+    """Against the exact kernel on 50,000 rows of Covertype."""
+    case = Case.load("Covertype").first(50_000)
+    lines = [measured(case, "KernelSVC()", ours(), repeats)]
+    lines.append(measured(case, "KernelSVC(n_components=2048)", ours(n_components=2048), repeats))
+    return [*lines, measured(case, "SVC", _svc, 1)]
+
+
+def exact(repeats: int) -> list[tuple[str, ...]]:
+    """Against the SVC of scikit-learn and of scikit-learn-intelex, with the exact kernel."""
+    rivals = {"KernelSVC()": ours(), 'KernelSVC(approximation="none")': ours(approximation="none")}
+    rivals |= {"scikit-learn-intelex: SVC": _intel_svc, "SVC": _svc}
+    cases = [
+        Case.load("Adult"),
+        Case.load("Adult").first(10_000),
+        Case.load("MNIST").first(20_000),
+        Case.load("ijcnn1"),
+    ]
+    return [measured(case, name, make, 1) for case in cases for name, make in rivals.items()]
+
+
+def main() -> None:
+    """Measure the tables named, and write them all into one file that keeps those not measured."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("tables", nargs="*", default=_TABLES, choices=_TABLES)
+    parser.add_argument("--repeats", type=int, default=3)
+    chosen = parser.parse_args()
+    header = ("data set", "program", "training rows", "test error", "seconds", "CPU s", "runs")
+    kept = dict(part.split("\n\n", 1) for part in RESULT.read_text().split("\n## ")[1:]) if RESULT.exists() else {}
+    for name in chosen.tables:
+        table = {"features": features, "covertype": covertype, "exact": exact}[name]
+        title = table.__doc__ or name
+        kept[title] = markdown(header, table(chosen.repeats)) + "\n"
+        RESULT.write_text(
+            "# Kernel machines\n" + "".join(f"\n## {title}\n\n{text.strip()}\n" for title, text in kept.items())
+        )
+
+
+if __name__ == "__main__":
+    main()
