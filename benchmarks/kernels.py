@@ -12,17 +12,15 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import data
 import numpy as np
-from papers import printed
-from papers.store import markdown
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
@@ -30,7 +28,16 @@ from sklearn.svm import SVC, LinearSVC
 
 import hinge
 
-RESULT = Path(__file__).parent / "results" / "kernels.md"
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from common import data
+from common.problem import Split
+from common.store import RESULTS, markdown
+from papers import printed
+
+RESULT = RESULTS / "kernels.md"
+_SETS = {"MNIST": "MNIST 0-4 against 5-9", "ijcnn1": "IJCNN1", "Covertype": "Covertype x 0.001"}
+_PUBLISHED = ("Adult", "MNIST")  # have a test set
 _PASSES = 100  # of LinearSVC, which takes minutes for more
 _TABLES = ("features", "covertype", "exact")
 
@@ -40,23 +47,24 @@ class Case:
     """Dense rows in float32, and the paper's C, gamma and s."""
 
     name: str
-    rows: data.Split
+    rows: Split
     paper: printed.Kernelised
 
     @classmethod
     def load(cls, name: str) -> Case:
-        directory = data.data_dir()
-        published = {"Adult": data.adult_split, "MNIST": data.mnist_split}
-        load = published.get(name, lambda where: data.held_out(*data.LOADERS[name](where)))
-        split = load(directory)
-        dense = data.Split(_dense(split.X), split.y, _dense(split.X_test), split.y_test)
-        return cls(name, dense, printed.ASSET_2[name])
+        source = _SETS.get(name, name)
+        X, y = data.load(source)
+        if name in _PUBLISHED:
+            X_test, y_test = data.load(f"{source} test")
+            rows = Split(_dense(X), y, _dense(X_test), y_test)
+        else:
+            rows = data.held_out(_dense(X), y)
+        return cls(name, rows, printed.ASSET_2[name])
 
     def first(self, count: int) -> Case:
         """With so many rows to train on, drawn at random."""
         chosen = np.random.default_rng(0).permutation(self.rows.y.size)[:count]
-        rows = data.Split(self.rows.X[chosen], self.rows.y[chosen], self.rows.X_test, self.rows.y_test)
-        return Case(self.name, rows, self.paper)
+        return replace(self, rows=replace(self.rows, X=self.rows.X[chosen], y=self.rows.y[chosen]))
 
 
 def _dense(X: Any) -> np.ndarray:
@@ -163,14 +171,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
     header = ("data set", "program", "training rows", "test error", "seconds", "CPU s", "runs")
-    kept = dict(part.split("\n\n", 1) for part in RESULT.read_text().split("\n## ")[1:]) if RESULT.exists() else {}
+    opening, *tables = RESULT.read_text().split("\n## ") if RESULT.exists() else ["# Kernel machines\n"]
+    kept = dict(table.split("\n\n", 1) for table in tables)
     for name in chosen.tables:
         table = {"features": features, "covertype": covertype, "exact": exact}[name]
         title = table.__doc__ or name
         kept[title] = markdown(header, table(chosen.repeats)) + "\n"
-        RESULT.write_text(
-            "# Kernel machines\n" + "".join(f"\n## {title}\n\n{text.strip()}\n" for title, text in kept.items())
-        )
+        RESULT.write_text(opening + "".join(f"\n## {title}\n\n{text.strip()}\n" for title, text in kept.items()))
 
 
 if __name__ == "__main__":
