@@ -165,14 +165,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
     header = ("data set", "program", "training rows", "test error", "seconds", "CPU s", "runs")
-    kept = dict(part.split("\n\n", 1) for part in RESULT.read_text().split("\n## ")[1:]) if RESULT.exists() else {}
+    opening, *tables = RESULT.read_text().split("\n## ") if RESULT.exists() else ["# Kernel machines\n"]
+    kept = dict(table.split("\n\n", 1) for table in tables)
     for name in chosen.tables:
         table = {"features": features, "covertype": covertype, "exact": exact}[name]
         title = table.__doc__ or name
         kept[title] = markdown(header, table(chosen.repeats)) + "\n"
-        RESULT.write_text(
-            "# Kernel machines\n" + "".join(f"\n## {title}\n\n{text.strip()}\n" for title, text in kept.items())
-        )
+        RESULT.write_text(opening + "".join(f"\n## {title}\n\n{text.strip()}\n" for title, text in kept.items()))
 
 
 if __name__ == "__main__":

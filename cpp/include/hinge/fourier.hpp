@@ -25,8 +25,8 @@ namespace hinge {
 
 namespace fourier {
 
-inline constexpr std::int64_t kRows = 3;
-inline constexpr std::int64_t kBytes = 128;      // of the frequencies of a panel that belong to one entry of x
+inline constexpr std::int64_t kRows = 2;     // more rows have more entries that are not zero in all of them, and more to load
+inline constexpr std::int64_t kBytes = 128;  // of the frequencies of a panel that belong to one entry of x
 inline constexpr std::int64_t kBlockRows = 384;  // rows that go over a panel before the next one
 
 template <class T>
@@ -49,11 +49,10 @@ HINGE_FOR_EACH_PROCESSOR void features(std::int64_t n, const std::int32_t* indic
   const auto* start = reinterpret_cast<const Anywhere*>(phase);
   Vector a0 = start[0].values, a1 = start[1].values, a2 = start[2].values, a3 = start[3].values;
   Vector b0 = a0, b1 = a1, b2 = a2, b3 = a3;
-  Vector c0 = a0, c1 = a1, c2 = a2, c3 = a3;
   for (std::int64_t k = 0; k < n; ++k, values += kRows) {
     const auto* f = reinterpret_cast<const Anywhere*>(panel + static_cast<std::int64_t>(indices[k]) * kWidth<T>);
     const Vector f0 = f[0].values, f1 = f[1].values, f2 = f[2].values, f3 = f[3].values;
-    const T x = values[0], y = values[1], z = values[2];
+    const T x = values[0], y = values[1];
     a0 += x * f0;
     a1 += x * f1;
     a2 += x * f2;
@@ -62,12 +61,8 @@ HINGE_FOR_EACH_PROCESSOR void features(std::int64_t n, const std::int32_t* indic
     b1 += y * f1;
     b2 += y * f2;
     b3 += y * f3;
-    c0 += z * f0;
-    c1 += z * f1;
-    c2 += z * f2;
-    c3 += z * f3;
   }
-  Vector sums[] = {a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3};
+  Vector sums[] = {a0, a1, a2, a3, b0, b1, b2, b3};
   // Adding and subtracting 1.5 times the power of 2 from which on there are no fractions rounds to whole turns. Beyond it there is
   // no angle left in a number: what remains is cut to half a turn.
   constexpr T kWhole = sizeof(T) == 4 ? T(1.5 * 8388608.0) : T(1.5 * 4503599627370496.0);
