@@ -86,6 +86,10 @@ class Algorithm:
         """Everything that a resumed run needs, as arrays and numbers."""
         return saved_fields(self, self.fields)
 
+    def surrender(self) -> dict[str, Any]:
+        """The last state. Native runs give their arrays away with it; here they are copied as ever."""
+        return self.state()
+
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a saved state; ValueError if it is one of another kind, with nothing changed."""
         restored = {path: _restored(_name(path), attrgetter(path)(self), state) for path in self.fields}
