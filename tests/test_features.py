@@ -86,7 +86,8 @@ def test_gamma_by_name_is_that_of_svc() -> None:
         assert np.isclose(Kernel.chosen("rbf", rows, gamma="scale", degree=3, coef0=0.0).gamma, 1 / (7 * X.var()))
     twice = Kernel.chosen("rbf", X, gamma="scale", degree=3, coef0=0.0, weight=np.repeat([0.0, 2.0], 30))
     assert np.isclose(twice.gamma, 1 / (7 * X[30:].var()))
-    assert Kernel.chosen("rbf", np.ones((5, 3)), gamma="scale", degree=3, coef0=0.0).gamma == 1.0
+    for rows in (np.ones((5, 3)), np.full((1000, 7), 0.1), sp.csr_matrix(np.full((1000, 7), 0.1))):
+        assert Kernel.chosen("rbf", rows, gamma="scale", degree=3, coef0=0.0).gamma == 1.0
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ _EXPONENT_ERROR = 1e-5
 _DENSE_ENOUGH = 0.05
 # Rows whose values a callable is asked for at once where only the diagonal is wanted.
 _DIAGONAL_ROWS = 64
+# A variance that is the difference of two mean squares, and no larger than this share of them, is rounding.
+_ROUNDING_OF_SQUARES = 1e-14
 
 
 @dataclass(frozen=True)
@@ -277,14 +279,22 @@ def squared_norms(X: Any) -> npt.NDArray[np.float64]:
 
 
 def _variance(X: Any, weight: npt.NDArray[Any]) -> float:
-    """Of all entries, row i counted weight[i] times."""
+    """Of all entries, row i counted weight[i] times; exactly 0 if they are all the same."""
     share = weight / weight.sum() / X.shape[1]
-    mean = float(share @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel())
     if sp.issparse(X):
-        return max(0.0, float(share @ squared_norms(X)) - mean**2)
+        mean = float(share @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel())
+        square = float(share @ squared_norms(X))
+        variance = square - mean**2
+        return variance if variance > _ROUNDING_OF_SQUARES * square else 0.0
     rows = max(1, 2**20 // X.shape[1])
-    parts = (slice(at, at + rows) for at in range(0, X.shape[0], rows))
-    return math.fsum(float(share[part] @ np.square(X[part] - mean, dtype=np.float64).sum(axis=1)) for part in parts)
+    parts = [slice(at, at + rows) for at in range(0, X.shape[0], rows)]
+    centre = float(X[0, 0])  # with it, entries that are all the same have no rounding in their mean
+
+    def weighted(function: Callable[[Block], Block]) -> float:
+        return math.fsum(float(share[part] @ function(X[part].astype(np.float64)).sum(axis=1)) for part in parts)
+
+    mean = centre + weighted(lambda entries: entries - centre)
+    return weighted(lambda entries: np.square(entries - mean))
 
 
 def _largest(squares: npt.NDArray[np.float64]) -> float:
