@@ -52,10 +52,11 @@ def geometric(values: Iterable[float]) -> float:
 def median_seconds(
     adapter: Adapter, prepared: Any, problem: Problem, budget: float, limit: float, repeats: int
 ) -> float:
-    """The median CPU seconds of a fit; fewer repeats of long ones."""
+    """The median CPU seconds of a fit; fewer repeats of long ones. One that does not end counts with the limit."""
     times: list[float] = []
     while len(times) < repeats and sum(times) < limit:
-        times.append(attempt(adapter, prepared, problem, budget, len(times), limit).seconds)
+        seconds = attempt(adapter, prepared, problem, budget, len(times), limit).seconds
+        times.append(seconds if math.isfinite(seconds) else limit)
     return statistics.median(times)
 
 
