@@ -55,6 +55,16 @@ def test_mpu_begins_on_tall_dense_rows() -> None:
     assert "mpu" not in solvers_of(solve(X[:5990], y[:5990], C=1e-4))
 
 
+def test_mpu_does_what_a_few_passes_can_do() -> None:
+    X, y = make(3000, d=5)
+    C = 0.5 / float(np.square(X).sum(axis=1).mean())
+    for intercept in ("none", "penalized"):
+        assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"mpu"}, intercept
+    for harder in ({"intercept": "free"}, {"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
+        options = {"C": C, "intercept": "none"} | harder
+        assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder
+
+
 def test_newton_takes_over_where_mpu_crawls() -> None:
     X, y = tall()
     X *= np.logspace(-2, 2, X.shape[1], dtype=np.float32)
