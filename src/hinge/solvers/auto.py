@@ -26,9 +26,9 @@ _FEW_ROWS = 1000
 # (45 to 75 rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %.
 _TALL = 10
 # With b fixed or penalised, a gap of _COARSE takes a first-order solver a handful of passes as long as the mean of
-# C_i |x_i|^2 is no larger than this: most multipliers reach their bounds in the first pass. Adult and ijcnn1 at C = 0.05
-# (0.7 and 0.1) took mpu 0.6 to 0.9 times as long as newton. On Covertype newton is faster even there: it begins on
-# samples, and more rows than _CACHED in random order do not stay in the cache. A free b settles later.
+# C_i |x_i|^2 is no larger than this: most multipliers reach their bounds in the first pass. Adult and ijcnn1 at
+# C = 0.05 (0.7 and 0.1) took mpu 0.6 to 0.9 times as long as newton. On Covertype newton is faster even there: it
+# begins on samples, and more rows than _CACHED in random order do not stay in the cache. A free b settles later.
 _EASY = 0.75
 _COARSE = 1e-3
 _CACHED = 100_000
@@ -43,10 +43,10 @@ class Auto(Configuration):
     """Chooses by shape and density, then by what the first passes show; the default.
 
     With few features :class:`hinge.Newton` does all of it, unless C is so small that a few passes of :class:`hinge.MPU`
-    will do. With many, :class:`hinge.DCD` begins, or mpu where rows are dense and many for each feature. After each of its epochs two numbers are compared: the passes that
-    it still needs if the gap keeps falling as it did, and the passes that newton would cost, counted from the numbers
-    of rows, features and stored values. When the first is larger, newton takes over the multipliers. No clock is
-    involved: the same call takes the same path everywhere.
+    will do. With many, :class:`hinge.DCD` begins, or mpu where rows are dense and many for each feature. After each of
+    its epochs two numbers are compared: the passes that it still needs if the gap keeps falling as it did, and the
+    passes that newton would cost, counted from the numbers of rows, features and stored values. When the first is
+    larger, newton takes over the multipliers. No clock is involved: the same call takes the same path everywhere.
 
     ``history_`` tells for every record which solver it came from.
 
