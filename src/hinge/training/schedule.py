@@ -15,6 +15,8 @@ UNPROMPTED = 0.05
 # equal problems get equal models.
 TINY = 1000
 TINY_TOLERANCE = 1e-15
+# Estimates are never taken to be farther below the gap than this factor.
+_LEAST_TRUST = 0.1
 
 
 class Schedule:
@@ -55,10 +57,14 @@ class Schedule:
         return unprompted or (seems_done and self._rows_evaluated <= self._budget * touched)
 
     def failed(self, estimate: tuple[float, float] | None, certificate: Certificate) -> None:
-        """Learn from an evaluation that was made too early: how far the estimate was below the exact gap."""
+        """Learn from an evaluation that was made too early: how far the estimate was below the gap.
+
+        An evaluation that the primal value has ended has no dual value of its own: the estimated one stands for it.
+        """
         if self._comparison is None and estimate is not None and estimate[1] > 0:
-            seemed = (estimate[0] - estimate[1]) / estimate[1]
-            self._trust = min(max(seemed / certificate.relative_gap, 0.1), 1.0)
+            gap = certificate.primal - max(certificate.dual, estimate[1])
+            seemed = estimate[0] - estimate[1]
+            self._trust = min(max(seemed / gap, _LEAST_TRUST), 1.0) if gap > 0 else 1.0
 
     def evaluated(self, rows: int) -> None:
         """Count the rows that an evaluation has read."""
