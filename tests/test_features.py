@@ -300,13 +300,33 @@ def test_a_row_has_the_same_fourier_features_in_any_company(dtype, way) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_angles_that_overflow_are_refused(way) -> None:
-    features = Fourier(gamma=1e30, frequencies=way).fit(X.astype(np.float32))
-    with pytest.raises(ValueError, match="overflow"):
-        features.transform(np.float32(1e30) * X.astype(np.float32))
-    assert np.all(np.abs(features.transform((1e10 * X).astype(np.float32))) <= 1)
-    with pytest.raises(ValueError, match="overflow"):
-        Fourier(gamma=1e90, frequencies=way).fit_transform(np.zeros((2, 3), dtype=np.float32))
+@pytest.mark.parametrize(
+    ("gamma", "size", "dtype"),
+    [
+        (1e30, 1e30, np.float32),
+        (1e-60, 3e38, np.float32),
+        (1e90, 0.0, np.float32),
+        (1e30, 1.0, np.float32),
+        (1.0, 1e9, np.float32),
+        (1e300, 1.0, np.float64),
+    ],
+)
+def test_angles_of_which_nothing_is_left_are_refused(way, gamma, size, dtype) -> None:
+    """Otherwise they are whole numbers of turns, or NaN: all rows would look the same."""
+    features = Fourier(gamma=gamma, n_components=300, frequencies=way).fit(X.astype(dtype))
+    rows = (size / np.abs(X).max() * X).astype(dtype)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="lower gamma"):
+        features.transform(rows)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_a_huge_gamma_makes_all_rows_different(kernel, dtype) -> None:
+    """A few of the Cauchy frequencies of a laplacian kernel are long enough to lose their angles. The others count."""
+    gamma = 1e9 if kernel == "rbf" else 1e4
+    rows = np.random.default_rng(0).normal(size=(20, 7)).astype(dtype)
+    V = Fourier(kernel, gamma=gamma, n_components=20_000).fit_transform(rows).astype(np.float64)
+    np.testing.assert_allclose(V @ V.T, np.eye(20), atol=0.05)
 
 
 # Both

@@ -21,6 +21,8 @@ _PANEL_BYTES = 128
 _BLOCK_BYTES = 2**23
 # Angles beyond this share of the largest number of a type could overflow on the way.
 _LARGEST = 1e-3
+# Angles beyond this share of the number from which on a type has no fractions are not known to an eighth of a turn.
+_FRACTION = 1 / 8
 
 Arrays = tuple[npt.NDArray[Any], ...]
 
@@ -69,8 +71,8 @@ class FourierMap(ABC):
         """What it reads, in one type."""
 
     @abstractmethod
-    def _reach(self) -> float:
-        """A bound of all numbers on the way to the angles of a row of norm 1."""
+    def _reach(self) -> tuple[float, float]:
+        """(largest, median): numbers on the way to an angle are at most largest |x|, frequencies as long as median."""
 
     @cached_property
     def _narrow(self) -> Arrays:
@@ -81,15 +83,20 @@ class FourierMap(ABC):
         return self._arrays(np.float64)
 
     @cached_property
-    def _largest(self) -> float:
+    def _reached(self) -> tuple[float, float]:
         return self._reach()
 
     def _refuse_overflow(self, rows: _core.Rows, dtype: np.dtype[Any]) -> None:
+        """Cauchy frequencies have a few that are very long. Features are worth nothing if most of them are."""
         longest = math.sqrt(float(np.max(rows.squared_norms, initial=0.0)))
-        if not max(longest, 1.0) * self._largest < _LARGEST * float(np.finfo(dtype).max):
+        largest, median = self._reached
+        numbers = np.finfo(dtype)
+        fits = max(longest, 1.0) * largest < _LARGEST * float(numbers.max)
+        if not (fits and longest * median < _FRACTION / float(numbers.eps)):
             raise ValueError(
-                f"X and gamma are so large that angles overflow: a row has norm {longest:.1e}. Scale the features, for "
-                "example with sklearn.preprocessing.StandardScaler, or lower gamma."
+                f"X and gamma are so large that angles overflow, or that {dtype} has no digits left for them: a row "
+                f"has norm {longest:.1e}. Scale the features, for example with "
+                "sklearn.preprocessing.StandardScaler, or lower gamma."
             )
 
 
@@ -103,8 +110,9 @@ class DenseMap(FourierMap):
     def _native(self, rows: _core.Rows, *arrays: Any) -> None:
         _core.fourier(rows, *arrays)
 
-    def _reach(self) -> float:
-        return float(np.sqrt(np.sum(np.square(self.frequencies), axis=0).max(initial=0.0)))
+    def _reach(self) -> tuple[float, float]:
+        lengths = np.sqrt(np.sum(np.square(self.frequencies), axis=0))
+        return float(lengths.max()), float(np.median(lengths))
 
     def _arrays(self, dtype: Any) -> Arrays:
         """Columns side by side in panels that fit the caches, the last one filled up with zeros."""
@@ -130,8 +138,10 @@ class StructuredMap(FourierMap):
     def _native(self, rows: _core.Rows, *arrays: Any) -> None:
         _core.structured_fourier(rows, *arrays)
 
-    def _reach(self) -> float:
-        return max(float(self.lengths.max(initial=0.0)), 1.0) * math.sqrt(self.signs.shape[2])
+    def _reach(self) -> tuple[float, float]:
+        """H x is sqrt(n) times as long as x."""
+        root = math.sqrt(self.signs.shape[2])
+        return root * max(float(self.lengths.max()), 1.0), root * float(np.median(self.lengths))
 
     def _arrays(self, dtype: Any) -> Arrays:
         columns = self.signs.shape[0] * self.signs.shape[2]
