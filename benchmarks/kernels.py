@@ -1,10 +1,11 @@
 """Kernel machines against scikit-learn: CPU and wall seconds of training to a test error.
 
-    python benchmarks/kernels.py [features] [covertype] [exact] [streams]
+    python benchmarks/kernels.py [features] [covertype] [exact] [streams] [ijcnn1]
 
 All programs run in one process, one after the other, and the table has medians. `seconds` are those of the wall clock with two
 threads, which other work on the machine disturbs; `CPU s` are those of all threads of the process, with those in which the threads of
-a matrix library wait for each other. The parameters are those of the ASSET paper. `streams` has one thread.
+a matrix library wait for each other. The parameters are those of the ASSET paper. `streams` and `ijcnn1` have one
+thread.
 """
 
 from __future__ import annotations
@@ -209,12 +210,43 @@ def streams(repeats: int) -> list[tuple[str, ...]]:
     return lines
 
 
+def ijcnn1(repeats: int) -> list[tuple[str, ...]]:
+    """KernelSVC on ijcnn1: landmarks, loss and rows, one thread."""
+    whole = Case.load("ijcnn1")
+    better = {"landmarks": "k-means++"}
+    tried: list[tuple[Case, dict[str, Any]]] = [
+        (whole, {}),
+        (whole, better),
+        (whole, {"landmarks": "leverage"}),
+        (whole, {**better, "loss": "squared_hinge"}),
+        (whole, {"n_components": 2048}),
+        (whole, {**better, "n_components": 2048}),
+        *((whole.first(whole.rows.y.size // part), better) for part in (2, 4, 8)),
+    ]
+    lines = []
+    for case, options in tried:
+        errors, took = [], []
+        for seed in range(repeats):
+            model = ours(n_jobs=1, random_state=seed, **options)(case)
+            began = time.process_time()
+            with threadpool_limits(1):
+                model.fit(case.rows.X, case.rows.y)
+            took.append(time.process_time() - began)
+            errors.append(100.0 * float(np.mean(model.predict(case.rows.X_test) != case.rows.y_test)))
+        given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        figures = ", ".join(f"{error:.2f}" for error in errors), f"{statistics.fmean(errors):.2f} %"
+        lines.append((f"KernelSVC({given})", f"{case.rows.y.size:,}", *figures, f"{statistics.median(took):.1f}"))
+        print(*lines[-1], sep=" | ", flush=True)
+    return lines
+
+
 #: name -> what measures a table, and its header
 _TABLES = {
     "features": (features, _HEADER),
     "covertype": (covertype, _HEADER),
     "exact": (exact, _HEADER),
     "streams": (streams, _STREAMED),
+    "ijcnn1": (ijcnn1, ("program", "training rows", "test errors by seed, %", "mean", "CPU s")),
 }
 
 
