@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, normalize, scale
 
-from hinge import Newton, Point, Problem, Run, Traits, solve
+from hinge import KernelSVC, Newton, Point, Problem, Run, Traits, solve
 from hinge.problem import Intercept, as_loss, as_rows
 from hinge.solvers import SOLVERS, Setup
 from hinge.training.advice import sure_solver
@@ -90,6 +90,12 @@ def test_solver_in_use_is_not_advised() -> None:
     assert "use solver='newton'" in advice(X, y, solver="dcd")
     assert "use solver" not in advice(X, y, solver=Newton(sampling=False), max_iter=1)
     assert "use solver" not in advice(X, y, solver="auto", max_iter=1), "auto goes over to it by itself"
+
+
+def test_exact_kernel_machines_are_not_sent_to_a_solver_of_features() -> None:
+    with pytest.warns(ConvergenceWarning) as caught:
+        KernelSVC(approximation="none", max_iter=1, tol=1e-12).fit(X[:300], y[:300])
+    assert "use solver" not in str(caught[0].message)
 
 
 # Scales

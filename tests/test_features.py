@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import hadamard
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hinge.features import KERNELS, Fourier, Kernel, Nystroem
+from hinge.features.fourier_map import DenseMap, StructuredMap
 from hinge.features.landmarks import RULES
+from hinge.reference.fourier import features as reference_features
+from hinge.reference.fourier import structured_turns, walsh
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((60, 7)) < 0.4, 0.0, RNG.normal(size=(60, 7)))
@@ -31,7 +35,8 @@ PARAMETERS = {
         Nystroem("laplacian", landmarks="k-means++", n_jobs=2),
         Nystroem("polynomial", coef0=1.0, landmarks="leverage"),
         Fourier(),
-        Fourier(orthogonal=True, n_components=100, n_jobs=2),
+        Fourier(frequencies="orthogonal", n_components=100, n_jobs=2),
+        Fourier("laplacian", frequencies="independent", n_components=100),
     ]
 )
 @pytest.mark.filterwarnings("ignore:There are .* rows for .* landmarks:UserWarning")
@@ -157,9 +162,10 @@ def test_duplicate_rows_are_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("name", ["rbf", "linear", "cosine"])
-def test_constant_rows_are_no_trouble(name) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_constant_rows_are_no_trouble(name, rule) -> None:
     for rows in (np.ones((30, 4)), np.zeros((30, 4))):
-        V = Nystroem(name, n_components=10).fit_transform(rows)
+        V = Nystroem(name, n_components=10, landmarks=rule).fit_transform(rows)
         np.testing.assert_allclose(V @ V.T, Kernel(name, gamma=1.0).block(rows, rows), atol=1e-12)
 
 
@@ -182,8 +188,11 @@ def test_float32_features_are_as_good_as_their_type() -> None:
 # Fourier
 
 
+WAYS = ("independent", "orthogonal", "structured")
+
+
 @pytest.mark.parametrize(
-    "features", [Fourier(gamma=0.2), Fourier(gamma=0.2, orthogonal=True), Fourier("laplacian", gamma=0.2)]
+    "features", [*(Fourier(gamma=0.2, frequencies=way) for way in WAYS), Fourier("laplacian", gamma=0.2)]
 )
 def test_products_of_fourier_features_have_the_kernel_as_their_mean(features) -> None:
     """The variance of cos cos is at most 2/d for each of independent frequencies: five deviations."""
@@ -193,32 +202,97 @@ def test_products_of_fourier_features_have_the_kernel_as_their_mean(features) ->
     assert np.abs(V @ V.T - K).max() < 5 * np.sqrt(2 / d)
 
 
-def test_orthogonal_frequencies_are_better() -> None:
-    rows = RNG.normal(size=(100, 32))
-    K = Kernel("rbf", gamma=0.02).block(rows, rows)
+@pytest.mark.parametrize("n_features", [1, 2, 3, 40])
+def test_structured_features_have_the_kernel_as_their_mean_in_few_dimensions(n_features) -> None:
+    """Signs are not normal numbers: their products are near them only where there are enough of them."""
+    rows = RNG.normal(size=(30, n_features)) * np.sqrt(8 / n_features)
+    maps = [Fourier(gamma=0.2, n_components=1024, frequencies="structured", random_state=k) for k in range(30)]
+    mean = np.mean([(V := m.fit_transform(rows)) @ V.T for m in maps], axis=0)
+    assert np.abs(mean - Kernel("rbf", gamma=0.2).block(rows, rows)).max() < 5 * np.sqrt(2 / (30 * 1024))
 
-    def error(orthogonal: bool) -> float:
-        maps = [Fourier(gamma=0.02, n_components=128, orthogonal=orthogonal, random_state=k) for k in range(20)]
+
+@pytest.mark.parametrize("way", ["orthogonal", "structured"])
+@pytest.mark.parametrize("n_features", [32, 50])
+def test_orthogonal_frequencies_are_better(way, n_features) -> None:
+    rows = np.random.default_rng(1).normal(size=(60, n_features))
+    K = Kernel("rbf", gamma=0.6 / n_features).block(rows, rows)
+
+    def error(frequencies: str) -> float:
+        options = {"gamma": 0.6 / n_features, "n_components": 128, "frequencies": frequencies}
+        maps = [Fourier(**options, random_state=k) for k in range(40)]
         return float(np.mean([np.mean((m.fit_transform(rows) @ m.transform(rows).T - K) ** 2) for m in maps]))
 
-    assert error(True) < 0.95 * error(False)
+    assert error(way) < 0.95 * error("independent")
+
+
+def test_frequencies_are_what_their_names_say() -> None:
+    free, orthogonal = (
+        Fourier(gamma=0.5, n_components=20, frequencies=way).fit(X).map_ for way in ("independent", "orthogonal")
+    )
+    rng = np.random.RandomState(0)
+    np.testing.assert_allclose(2 * np.pi * free.frequencies, rng.standard_normal((7, 20)), rtol=1e-12)
+    assert np.array_equal(free.phases, rng.uniform(size=20))
+    for group in (slice(0, 7), slice(7, 14), slice(14, 20)):
+        products = orthogonal.frequencies[:, group].T @ orthogonal.frequencies[:, group]
+        np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-12)
+    wide = RNG.normal(size=(3, 64))
+    structured = Fourier(gamma=0.5, n_components=100).fit(wide).map_
+    assert isinstance(structured, StructuredMap)
+    frequencies = (structured_turns(structured, np.eye(64)) - structured.phases).T
+    for group in (frequencies[:64], frequencies[64:]):
+        products = group @ group.T
+        np.testing.assert_allclose(products, np.diag(np.diagonal(products)), atol=1e-12)
+
+
+def test_by_default_frequencies_are_those_of_the_least_time() -> None:
+    assert isinstance(Fourier().fit(X).map_, StructuredMap)
+    assert isinstance(Fourier("laplacian").fit(X).map_, DenseMap)
+
+
+def test_orthogonal_frequencies_of_wide_rows_take_no_more_memory_than_the_result() -> None:
+    rows = sp.csr_matrix(np.eye(1, 100_000))
+    assert Fourier(gamma=1.0, n_components=3, frequencies="orthogonal").fit(rows).map_.frequencies.shape == (100_000, 3)
+
+
+@pytest.mark.parametrize("way", ["orthogonal", "structured"])
+def test_laplacian_has_independent_frequencies_only(way) -> None:
+    with pytest.raises(ValueError, match="for kernel='rbf' only, got 'laplacian': use 'independent' or 'auto'"):
+        Fourier("laplacian", frequencies=way).fit(X)
+    with pytest.raises(ValueError, match="frequencies must be one of"):
+        Fourier(frequencies="sobol").fit(X)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_fourier_features_are_cosines(dtype) -> None:
     rows = (50 * X).astype(dtype)
-    features = Fourier(gamma=0.2, n_components=101).fit(rows)
+    features = Fourier(gamma=0.2, n_components=101, frequencies="independent").fit(rows)
     angles = 2 * np.pi * (rows.astype(np.float64) @ features.map_.frequencies + features.map_.phases)
     np.testing.assert_allclose(
         features.transform(rows), np.sqrt(2 / 101) * np.cos(angles), atol=1e-12 if dtype == np.float64 else 1e-4
     )
 
 
+def test_the_transform_is_that_of_walsh_and_hadamard() -> None:
+    for n in (1, 2, 64):
+        assert np.array_equal(walsh(np.eye(n)), hadamard(n))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_row_has_the_same_fourier_features_in_any_company(dtype) -> None:
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("n_features", "d"), [(1, 1), (7, 130), (64, 64), (65, 300), (200, 17)])
+def test_fourier_features_are_their_twin_to_the_bit(dtype, way, n_features, d) -> None:
+    rows = RNG.normal(size=(11, n_features)).astype(dtype)
+    rows[RNG.random(rows.shape) < 0.5] = 0
+    features = Fourier(gamma=0.7, n_components=d, frequencies=way).fit(rows)
+    assert np.array_equal(features.transform(rows), reference_features(features.map_, rows, dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_row_has_the_same_fourier_features_in_any_company(dtype, way) -> None:
     rows = RNG.normal(size=(1000, 9)).astype(dtype)
     rows[RNG.random(rows.shape) < 0.7] = 0
-    features = Fourier(gamma=0.2, n_components=77).fit(rows)
+    features = Fourier(gamma=0.2, n_components=77, frequencies=way).fit(rows)
     together = features.transform(rows)
     alone = np.vstack([features.transform(row[np.newaxis]) for row in rows])
     assert np.array_equal(together, alone)
@@ -226,17 +300,46 @@ def test_a_row_has_the_same_fourier_features_in_any_company(dtype) -> None:
     assert np.array_equal(together[::-1], features.transform(np.ascontiguousarray(rows[::-1])))
 
 
-def test_angles_that_overflow_are_refused() -> None:
-    features = Fourier(gamma=1e30).fit(X.astype(np.float32))
-    with pytest.raises(ValueError, match="overflow"):
-        features.transform(np.float32(1e30) * X.astype(np.float32))
-    assert np.all(np.abs(features.transform((1e10 * X).astype(np.float32))) <= 1)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("gamma", "size", "dtype"),
+    [
+        (1e30, 1e30, np.float32),
+        (1e-60, 3e38, np.float32),
+        (1e90, 0.0, np.float32),
+        (1e30, 1.0, np.float32),
+        (1.0, 1e9, np.float32),
+        (1e300, 1.0, np.float64),
+    ],
+)
+def test_angles_of_which_nothing_is_left_are_refused(way, gamma, size, dtype) -> None:
+    """Otherwise they are whole numbers of turns, or NaN: all rows would look the same."""
+    features = Fourier(gamma=gamma, n_components=300, frequencies=way).fit(X.astype(dtype))
+    rows = (size / np.abs(X).max() * X).astype(dtype)
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="lower gamma"):
+        features.transform(rows)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_a_huge_gamma_makes_all_rows_different(kernel, dtype) -> None:
+    """A few of the Cauchy frequencies of a laplacian kernel are long enough to lose their angles. The others count."""
+    gamma = 1e9 if kernel == "rbf" else 1e4
+    rows = np.random.default_rng(0).normal(size=(20, 7)).astype(dtype)
+    V = Fourier(kernel, gamma=gamma, n_components=20_000).fit_transform(rows).astype(np.float64)
+    np.testing.assert_allclose(V @ V.T, np.eye(20), atol=0.05)
 
 
 # Both
 
 
-@pytest.mark.parametrize("features", [Nystroem(gamma=0.05, n_components=100), Fourier(gamma=0.05, n_components=100)])
+@pytest.mark.parametrize(
+    "features",
+    [
+        Nystroem(gamma=0.05, n_components=100),
+        *(Fourier(gamma=0.05, n_components=100, frequencies=way) for way in WAYS),
+    ],
+)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_change_no_bit(features, dtype) -> None:
     digits = np.tile(load_digits().data, (3, 1)).astype(dtype) / 16

@@ -32,6 +32,7 @@ MOONS, SIDES = make_moons(3000, noise=0.2, random_state=0)
         KernelSVC(),
         KernelSVC(kernel="polynomial", coef0=1.0, loss="squared_hinge", n_jobs=2),
         KernelSVC(approximation="fourier", n_components=100),
+        KernelSVC(approximation="fourier", n_components=100, frequencies="orthogonal"),
         KernelSVC(memory_limit=1, intercept="penalized", landmarks="k-means++"),
     ]
 )
@@ -175,6 +176,7 @@ def test_a_callable_kernel() -> None:
         ({"approximation": "exact"}, "approximation must be one of"),
         ({"approximation": "fourier", "kernel": "linear"}, "kernel must be one of"),
         ({"landmarks": "best"}, "landmarks must be one of"),
+        ({"approximation": "fourier", "frequencies": "even"}, "frequencies must be one of"),
         ({"dtype": "float16"}, "dtype must be one of"),
         ({"memory_limit": "much"}, "memory_limit must be"),
         ({"memory_limit": "1.2.3MB"}, "memory_limit must be"),
@@ -192,9 +194,15 @@ def test_what_it_does_not_support_is_refused(options, words) -> None:
 
 @pytest.mark.parametrize("gamma", [1e-300, 1e-12, 1e12, 1e300])
 @pytest.mark.parametrize("rows", [IRIS, np.ones_like(IRIS), np.repeat(IRIS[::10], 10, axis=0)])
-@pytest.mark.parametrize("approximation", ["nystroem", "fourier"])
+@pytest.mark.parametrize("approximation", ["nystroem", "fourier", "none"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_extreme_kernels_give_finite_models(gamma, rows, approximation) -> None:
-    model = KernelSVC(gamma=gamma, approximation=approximation, n_components=30, max_iter=10_000).fit(rows, SPECIES)
+    model = KernelSVC(gamma=gamma, approximation=approximation, n_components=30, max_iter=10_000)
+    if approximation == "fourier" and gamma == 1e300:
+        with pytest.raises(ValueError, match="no digits left"):
+            model.fit(rows, SPECIES)
+        return
+    model.fit(rows, SPECIES)
     assert np.all(np.isfinite(model.decision_function(rows)))
     assert all(one.dual <= one.primal for one in model.certificate_)
 

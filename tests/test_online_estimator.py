@@ -58,7 +58,7 @@ CHECKED = [
     OnlineSVC(alpha=0.1, batch_size=5),
     OnlineSVC(alpha=0.1, max_iter=20, shuffle=True),
     OnlineKernelSVC(n_components=200, gamma=1.0),
-    OnlineKernelSVC(n_components=200, gamma=0.05, alpha=1e-2, steps="asset-star", fit_intercept=False),
+    OnlineKernelSVC(n_components=200, gamma=0.002, alpha=1e-2, steps="asset-star", fit_intercept=False),
 ]
 
 

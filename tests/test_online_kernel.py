@@ -23,7 +23,18 @@ def in_pieces(model: OnlineKernelSVC, X, y, cuts) -> OnlineKernelSVC:
     return model
 
 
-@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"B": 0.5}, STAR, {**STAR, "average": False}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fit_intercept": False},
+        {"B": 0.5},
+        STAR,
+        {**STAR, "average": False},
+        {"frequencies": "orthogonal"},
+        {"kernel": "laplacian"},
+    ],
+)
 def test_cuts_layouts_and_threads_change_no_bit(options) -> None:
     X, y = DIGITS[:1200].astype(np.float32), LABELS[:1200]
     model = OnlineKernelSVC(alpha=1e-3, gamma=0.05, n_components=300, **options)
@@ -93,8 +104,9 @@ def test_a_pickled_stream_goes_on_as_the_first_would_have() -> None:
         ({"steps": "asset-star"}, "no intercept"),
         ({"steps": "pegasos"}, "steps must be one of"),
         ({"average": False}, "asset-star"),
-        ({"kernel": "linear", "orthogonal": False}, "kernel must be one of"),
-        ({"kernel": "laplacian"}, "orthogonal"),
+        ({"kernel": "linear"}, "kernel must be one of"),
+        ({"kernel": "laplacian", "frequencies": "structured"}, "for kernel='rbf' only"),
+        ({"frequencies": "even"}, "frequencies must be one of"),
         ({"class_weight": "balanced"}, "class_weight"),
     ],
 )

@@ -173,6 +173,15 @@ def fourier(rows: Rows, panels: Annotated[NDArray[numpy.float64], dict(shape=(No
     scale cos(2 pi (x.f + p)) of every row and frequency, into `out`. A panel has 128 bytes of frequencies for each feature of x.
     """
 
+@overload
+def structured_fourier(rows: Rows, signs: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None: ...
+
+@overload
+def structured_fourier(rows: Rows, signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], phases: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], n_threads: int) -> None:
+    """
+    scale cos(2 pi (l y + p)) of every row, y = H D1 H D2 H D3 x in blocks, into `out`. signs: (blocks, 3, n), D3 first.
+    """
+
 class Rng:
     """xoshiro256++ keyed by a list of integers."""
 

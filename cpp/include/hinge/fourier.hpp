@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "hinge/cosine.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/rows.hpp"
@@ -31,12 +32,6 @@ inline constexpr std::int64_t kBlockRows = 384;  // rows that go over a panel be
 
 template <class T>
 inline constexpr std::int64_t kWidth = kBytes / sizeof(T);
-
-/// sin(2 pi z) = sum of kSine[k] z^(2k+1). Up to |z| = 1/4, seven terms are exact to the last place of a float, eleven to a double's.
-inline constexpr double kSine[] = {6.283185307179586232,     -41.341702240399762047,  81.605249276075056741,
-                                   -76.705859753061389483,   42.058693944897655115,   -15.09464257682298971,
-                                   3.81995258484828204,      -0.71812230177850056023, 0.1042291622081398389,
-                                   -0.012031585942120627195, 0.0011309237482517962847};
 
 /// out[r][j] = scale cos(2 pi (phase_j + sum_k values[k][r] panel[indices[k]][j])) for kRows rows and the kWidth columns of a panel.
 template <class T>
@@ -63,20 +58,7 @@ HINGE_FOR_EACH_PROCESSOR void features(std::int64_t n, const std::int32_t* indic
     b3 += y * f3;
   }
   Vector sums[] = {a0, a1, a2, a3, b0, b1, b2, b3};
-  // Adding and subtracting 1.5 times the power of 2 from which on there are no fractions rounds to whole turns. Beyond it there is
-  // no angle left in a number: what remains is cut to half a turn.
-  constexpr T kWhole = sizeof(T) == 4 ? T(1.5 * 8388608.0) : T(1.5 * 4503599627370496.0);
-  constexpr int kTerms = sizeof(T) == 4 ? 7 : 11;
-  for (Vector& t : sums) {
-    Vector r = t - ((t + kWhole) - kWhole);
-    r = r < T(0) ? -r : r;
-    r = r < T(0.5) ? r : Vector{} + T(0.5);
-    const Vector z = T(0.25) - r;  // cos(2 pi r) = sin(2 pi z)
-    const Vector q = z * z;
-    Vector sine = Vector{} + static_cast<T>(kSine[kTerms - 1]);
-    for (int k = kTerms - 2; k >= 0; --k) sine = sine * q + static_cast<T>(kSine[k]);
-    t = scale * (sine * z);
-  }
+  for (Vector& t : sums) cosine::apply<T>(t, scale);
   std::memcpy(out, sums, sizeof sums);
 }
 

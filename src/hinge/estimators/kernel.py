@@ -61,6 +61,9 @@ class KernelSVC(CertifiedSVC):
         none; there it means nothing.
     landmarks : {"uniform", "k-means++", "leverage"}, default="uniform"
         How "nystroem" chooses them.
+    frequencies : {"auto", "independent", "orthogonal", "structured"}, default="auto"
+        How "fourier" draws them, see :class:`hinge.features.Fourier`. "auto": structured for rbf, independent for
+        laplacian.
     memory_limit : int, str or None, default=None
         Bytes that the features may take in memory, or a text such as "500MB". Features that are larger are kept in a
         temporary file and read from there. With the exact kernel: bytes for kernel rows (512 MB without a limit).
@@ -130,6 +133,7 @@ class KernelSVC(CertifiedSVC):
         "approximation": [str],
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "landmarks": [str],
+        "frequencies": [str],
         "memory_limit": [None, str, Integral],
         "dtype": [str],
         "loss": [str],
@@ -161,6 +165,7 @@ class KernelSVC(CertifiedSVC):
         approximation: str = "nystroem",
         n_components: int | None = None,
         landmarks: str = "uniform",
+        frequencies: str = "auto",
         memory_limit: int | str | None = None,
         dtype: str = "auto",
         loss: str = "hinge",
@@ -187,6 +192,7 @@ class KernelSVC(CertifiedSVC):
         self.approximation = approximation
         self.n_components = n_components
         self.landmarks = landmarks
+        self.frequencies = frequencies
         self.memory_limit = memory_limit
         self.dtype = dtype
         self.loss = loss
@@ -296,7 +302,7 @@ class KernelSVC(CertifiedSVC):
     def _new_map(self) -> Nystroem | Fourier:
         shared = {"gamma": self.gamma, "n_components": self.n_components, "random_state": self.random_state}
         if self.approximation == "fourier":
-            return Fourier(self.kernel, orthogonal=self.kernel == "rbf", **shared)
+            return Fourier(self.kernel, frequencies=self.frequencies, **shared)
         return Nystroem(self.kernel, degree=self.degree, coef0=self.coef0, landmarks=self.landmarks, **shared)
 
     # The exact kernel

@@ -10,7 +10,7 @@ import numpy as np
 
 from hinge import _core
 from hinge.estimators.stream import Chunk, Native, Settings, Stream
-from hinge.features.fourier import FourierMap
+from hinge.features.fourier_map import FourierMap
 from hinge.problem import Floats, Integers, as_rows
 from hinge.training.signals import Signals, in_main_thread
 
@@ -31,7 +31,7 @@ class KernelSettings(Settings):
     kernel: str
     gamma: float | str
     n_components: int | None
-    orthogonal: bool
+    frequencies: str
 
     @property
     def sensitive(self) -> None:

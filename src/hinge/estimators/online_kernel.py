@@ -33,8 +33,9 @@ class OnlineKernelSVC(OnlineSVC):
         "auto" is 1 / n_features. ("scale" would need all rows before the first one.)
     n_components : int or None, default=None
         Number of features; None: 2048.
-    orthogonal : bool, default=True
-        Frequencies orthogonal to each other: better accuracy for the same number. With laplacian set it to False.
+    frequencies : {"auto", "independent", "orthogonal", "structured"}, default="auto"
+        How the features are drawn, see :class:`hinge.features.Fourier`. "auto": structured for rbf, which takes the
+        least time, independent for laplacian.
     steps : {"asset", "asset-star"}, default="asset"
         "asset": step j has the size ``D_X / (D_G sqrt(j))``, with an intercept in [-B, B] if there is one, and the
         model is the average of the iterates of the last half to three quarters of the stream, weighted by their sizes.
@@ -100,7 +101,7 @@ class OnlineKernelSVC(OnlineSVC):
         "kernel": [str],
         "gamma": [str, Real],
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
-        "orthogonal": ["boolean"],
+        "frequencies": [str],
         "steps": [str],
         "fit_intercept": ["boolean"],
         "B": [None, Interval(Real, 0, None, closed="neither")],
@@ -125,7 +126,7 @@ class OnlineKernelSVC(OnlineSVC):
         kernel: str = "rbf",
         gamma: float | str = "auto",
         n_components: int | None = None,
-        orthogonal: bool = True,
+        frequencies: str = "auto",
         steps: str = "asset",
         fit_intercept: bool = True,
         B: float | None = None,
@@ -140,7 +141,7 @@ class OnlineKernelSVC(OnlineSVC):
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
-        self.orthogonal = orthogonal
+        self.frequencies = frequencies
         self.steps = steps
         self.fit_intercept = fit_intercept
         self.B = B
@@ -176,18 +177,18 @@ class OnlineKernelSVC(OnlineSVC):
             kernel=self.kernel,
             gamma=self.gamma,
             n_components=self.n_components,
-            orthogonal=bool(self.orthogonal),
+            frequencies=self.frequencies,
         )
 
     def _new_stream(self, settings: KernelSettings, n_models: int, n_features: int) -> KernelStream:
-        frequencies = Fourier(
+        features = Fourier(
             self.kernel,
             gamma=self.gamma,
             n_components=self.n_components,
-            orthogonal=self.orthogonal,
+            frequencies=self.frequencies,
             random_state=self.random_state,
         ).fit_rows(np.zeros((1, n_features)), np.ones(1))
-        return KernelStream(settings, n_models, frequencies.map_, checks.threads(self.n_jobs))
+        return KernelStream(settings, n_models, features.map_, checks.threads(self.n_jobs))
 
     def _to_certify(self, X: Any) -> Any:
         with held_still(X):

@@ -163,6 +163,8 @@ class Columns:
 
     def combinations(self, X: Any, coefficients: npt.NDArray[np.float64], n_threads: int) -> npt.NDArray[np.float64]:
         """sum_s c_s k(x, z_s) for the columns c of `coefficients` and all rows x of X, in blocks of rows."""
+        if len(self) == 0:  # the model of rows that are all the same has no support vectors
+            return np.zeros((X.shape[0], coefficients.shape[1]))
 
         def work(rows: slice) -> npt.NDArray[np.float64]:
             return np.asarray(self.block(X[rows]).astype(np.float64, copy=False) @ coefficients)

@@ -55,6 +55,8 @@ def leverage(kernel: Kernel, X: Any, rows: Integers, n: int, rng: np.random.Rand
     sketch = pool[:n]
     values, vectors = np.linalg.eigh(kernel.block(X[sketch], X[sketch]).astype(np.float64))
     kept = values > values.size * np.finfo(np.float64).eps * max(values[-1], 0.0)
+    if not kept.any():  # a kernel that is 0, or negative: no row is better than another
+        return sketch
     B = kernel.block(X[pool], X[sketch]).astype(np.float64) @ (vectors[:, kept] / np.sqrt(values[kept]))
     spectrum, rotation = np.linalg.eigh(B.T @ B)
     spectrum = np.maximum(spectrum, 0.0)

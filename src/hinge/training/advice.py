@@ -67,7 +67,8 @@ def warn_unless_converged(
 def sure_solver(problem: Problem, solver: Any) -> str | None:
     """The name of a solver that reaches any tolerance on such a problem; None if there is none, or it is at work."""
     traits = SOLVERS[_SURE].traits
-    supported = problem.loss.name in traits.losses and problem.intercept.kind in traits.intercepts
+    fits = problem.space == traits.space and problem.loss.name in traits.losses
+    supported = fits and problem.intercept.kind in traits.intercepts
     at_work = isinstance(solver, Auto) or name_of(solver) == _SURE
     return _SURE if supported and not at_work else None
 
