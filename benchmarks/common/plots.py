@@ -104,8 +104,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def _plain(value: float, _: int) -> str:
-    """1000 as 1,000; a million as 1e6, a thousandth of a thousandth as 1e-6."""
-    if value >= 1e6 or value < 1e-4:
+    """1000 as 1,000; from 100,000 on, whose neighbours would touch, and below 0.0001 as 1e5 and 1e-6."""
+    if value >= 1e5 or value < 1e-4:
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
     return f"{value:,g}"
 

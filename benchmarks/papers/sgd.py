@@ -15,17 +15,29 @@ from common.store import Results, markdown
 import hinge
 from papers import printed, sgd_claims
 from papers.bench import Bench
-from papers.exhibit import Cells, Exhibit, Measured, label, median, number, percent, ratio, seconds, spread
+from papers.exhibit import (
+    DETERMINISTIC,
+    Cells,
+    Exhibit,
+    Measured,
+    label,
+    median,
+    number,
+    percent,
+    ratio,
+    seconds,
+    spread,
+)
 from papers.watch import NEVER, program, reach, stop, stop_at
 
 GOAL = 0.01
 #: Data sets at hand -> rows of the paper's tables.
 DATASETS = {"Adult": "Adult", "Web": "Web", "Covertype": "Covertype", "CCAT": "CCAT", "topics": "CCAT"}
 _USUAL_PASSES = 50  # where the paper prints none
+# A run ends without result after so many passes, or so many times those that the paper prints.
 _MAX_PASSES = 2000
+_PATIENCE = 15
 _USUAL_EPS = 0.1  # liblinear's default
-#: Draw nothing: one run says all.
-_DETERMINISTIC = ("cutting-plane", "ocas")
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class Entrant:
 
     `order` is that of the rows (None: the solver's own). `epsilon` names the option that takes what the paper prints as
     epsilon. DCD ends by a rule of its own then, which is set aside for the passes to 1 %; the others end by their gap.
+    One that is not `shown` is run for its seconds only, which others are divided by.
     """
 
     name: str
@@ -41,11 +54,12 @@ class Entrant:
     options: dict[str, Any] = field(default_factory=dict)
     order: str | None = None
     epsilon: str | None = None
+    shown: bool = True
 
     @property
     def ends(self) -> bool:
-        """Whether the paper's epsilon ends it."""
-        return self.epsilon is not None or self.column in ("sgd-s", "sgd-m")
+        """Whether to run it until the paper's epsilon ends it."""
+        return self.shown and (self.epsilon is not None or self.column in ("sgd-s", "sgd-m"))
 
     def solver(self, paper: printed.Figures, **changes: Any) -> Any:
         own = {} if self.epsilon is None else {self.epsilon: paper.epsilon}
@@ -74,7 +88,7 @@ class Race:
             problem = bench.problem(dataset, self.C, self.dtype)
             best = bench.optimum(problem)
             entered = {entrant.name for entrant in self.entrants}
-            beside = _plain(*(name for name in self.references if name not in entered))
+            beside = [Entrant(name, name, shown=False) for name in self.references if name not in entered]
             for entrant in (*beside, *self.entrants):
                 if bench.wants(entrant.name):
                     runs = self.runs(bench, problem, best, dataset, entrant)
@@ -87,10 +101,10 @@ class Race:
 
     def runs(self, bench: Bench, problem: Problem, best: Bracket, dataset: str, entrant: Entrant) -> list[Cells]:
         figures = self.printed(dataset, entrant.column)
-        limit = max(_MAX_PASSES, 4 * (figures.passes or 0))
+        limit = _PATIENCE * figures.passes if figures.passes else _MAX_PASSES
         seeds = bench.seeds_for(problem, figures.passes or _USUAL_PASSES)
         runs = []
-        for seed in seeds[:1] if entrant.column in _DETERMINISTIC else seeds:
+        for seed in seeds[:1] if entrant.column in DETERMINISTIC else seeds:
             own_rule = entrant.epsilon == "eps"
             solver = entrant.solver(figures, **({"eps": _USUAL_EPS} if own_rule else {}))
             run = reach(problem, solver, best, GOAL, seed, limit, order=entrant.order)
@@ -212,7 +226,7 @@ def draw_costs(measured: Measured, path: Path) -> None:
             for C, (_, table) in AT.items():
                 race = RACES[table]
                 found = sgd_claims.cost(measured, table, dataset, name)
-                ours += [(C, found)] if found else []
+                ours += [(C, found)] if found and math.isfinite(found) else []
                 paper = ratio(race.printed(dataset, name).seconds, race.printed(dataset, "sgd-m").seconds)
                 theirs += [(C, paper)] if paper else []
             if ours:

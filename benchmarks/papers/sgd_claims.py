@@ -1,7 +1,7 @@
 """What Panagiotakopoulos & Tsampouka print and say, judged by what was measured.
 
 "Statistically faster" is: on more data sets than not, which is the reading that makes the paper's own figures agree with its words.
-Where those figures tie, the claim is "not more".
+Where those figures tie, the claim is "not more". Cells of too few seeds are not judged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from common.measure import geometric
 
 from papers import printed
-from papers.exhibit import Cells, Claim, Measured, label, median, number, percent, ratio, seconds, spread
+from papers.exhibit import Cells, Claim, Measured, judged, label, median, number, percent, ratio, seconds, spread
 
 if TYPE_CHECKING:
     from papers.sgd import Race
@@ -33,14 +33,15 @@ def of(name: str, race: Race) -> Find:
     """All claims about one table."""
 
     def claims(measured: Measured) -> Iterator[Claim]:
-        cells = measured.get(name, {})
+        every, measured = measured.get(name, {}), {table: judged(measured.get(table, {})) for table in printed.SGD}
+        cells = measured[name]
         yield from _budgets(race, cells)
         if name in ("sgd-table2", "sgd-table4", "sgd-table6"):
             for first, second in (("sgd-m", "sgd-s"), ("sgd-s", "sgd-r")):
                 yield from _passes(race, cells, first, second)
             yield from _accuracy(race, cells)
         yield from _WORDS[name](measured)
-        yield from _certificates(cells)
+        yield from _certificates(every)
 
     return claims
 
@@ -139,9 +140,10 @@ def _certificates(cells: Cells) -> Iterator[Claim]:
 
 
 def cost(measured: Measured, table: str, dataset: str, solver: str) -> float | None:
-    """CPU seconds in units of those of sgd-m in the same table."""
+    """CPU seconds in units of those of sgd-m in the same table; infinite if most runs did not get there."""
     cells = measured.get(table, {})
-    return ratio(seconds(cells.get(f"{dataset}|{solver}")), seconds(cells.get(f"{dataset}|sgd-m")))
+    cell, unit = cells.get(f"{dataset}|{solver}"), seconds(cells.get(f"{dataset}|sgd-m"))
+    return ratio(None if cell is None else seconds(cell) or _NEVER, unit)
 
 
 def _paper_cost(table: str, dataset: str, solver: str) -> float | None:
@@ -174,7 +176,9 @@ def _faster(measured: Measured, first: tuple[str, str], second: tuple[str, str])
         theirs = f"{_wins(filter(None, rows))} of nine; of these {_wins(paper for _, _, paper in found)}"
         text = f"{first[1]} is statistically faster than {second[1]}"
         case = f"seconds, {len(found)} data sets"
-        yield Claim(text, case, theirs, f"{_wins(ours)}; in the mean {geometric(ours):.2f} times", won > lost)
+        finite = [each for each in ours if 0.0 < each < _NEVER]
+        mean = f"; in the mean {geometric(finite):.2f} times" if finite else ""
+        yield Claim(text, case, theirs, f"{_wins(ours)}{mean}", won > lost)
 
 
 def _wins(ratios: Iterable[float]) -> str:
