@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from common import plots
@@ -190,50 +191,48 @@ RACES = {
 AT = {0.05: ("sgd-table6", "sgd-table7"), 1.0: ("sgd-table2", "sgd-table3"), 10.0: ("sgd-table4", "sgd-table5")}
 
 
-def draw_passes(measured: Measured, path: Path) -> None:
-    """Passes to 1 % against C: ours with the range over the seeds, the paper's dashed."""
-    looks = plots.styles([entrant.name for entrant in _SGD])
-    panels = []
-    for dataset in DATASETS:
-        curves = []
-        for name, look in looks.items():
-            ours, theirs = [], []
-            for C, (table, _) in AT.items():
-                runs = measured.get(table, {}).get(f"{dataset}|{name}", {"runs": []})["runs"]
-                passes = [run["passes"] for run in runs if run["passes"] is not None]
-                if passes and median(passes) is not None:
-                    ours.append((C, median(passes), min(passes), max(passes)))
-                printed_passes = RACES[table].printed(dataset, name).passes
-                if printed_passes is not None:
-                    theirs.append((C, printed_passes))
-            if ours:
-                x, y, low, high = zip(*ours, strict=True)
-                curves.append(plots.Curve(name, x, y, look, low, high))
-            if len(theirs) > 1:
-                curves.append(plots.Curve("", *zip(*theirs, strict=True), plots.dashed(look)))
-        panels.append(plots.Panel(f"{label(dataset)} (dashed: the paper's)", "C", "passes to 1 %", curves))
-    plots.save([panel for panel in panels if panel.curves], path)
+#: (results, C, data set, solver) -> our value and its range, and the paper's value; None where there is none
+Found: TypeAlias = Callable[[Measured, float, str, str], tuple[tuple[float, float, float] | None, float | None]]
 
 
-def draw_costs(measured: Measured, path: Path) -> None:
-    """Seconds to 1 % against C, divided by those of sgd-m: ours, and the paper's dashed."""
-    looks = plots.styles([entrant.name for entrant in _LINEAR if entrant.name == entrant.column])
-    panels = []
-    for dataset in DATASETS:
-        curves = []
-        for name, look in looks.items():
-            ours, theirs = [], []
-            for C, (_, table) in AT.items():
-                race = RACES[table]
-                found = sgd_claims.cost(measured, table, dataset, name)
-                ours += [(C, found)] if found and math.isfinite(found) else []
-                paper = ratio(race.printed(dataset, name).seconds, race.printed(dataset, "sgd-m").seconds)
-                theirs += [(C, paper)] if paper else []
-            if ours:
-                curves.append(plots.Curve(name, *zip(*ours, strict=True), look))
-            curves.append(plots.Curve("", *zip(*theirs, strict=True), plots.dashed(look)))
-        panels.append(plots.Panel(f"{label(dataset)} (dashed: the paper's)", "C", "seconds / seconds of sgd-m", curves))
-    plots.save([panel for panel in panels if any(curve.name for curve in panel.curves)], path)
+def _passes(measured: Measured, C: float, dataset: str, name: str) -> tuple[Any, float | None]:
+    """Passes to 1 %: median, least and most over the seeds that got there."""
+    table = AT[C][0]
+    runs = measured.get(table, {}).get(f"{dataset}|{name}", {"runs": []})["runs"]
+    passes = [run["passes"] for run in runs if run["passes"] is not None]
+    ours = (median(passes), min(passes), max(passes)) if passes else None
+    return ours, RACES[table].printed(dataset, name).passes
+
+
+def _costs(measured: Measured, C: float, dataset: str, name: str) -> tuple[Any, float | None]:
+    """Seconds to 1 %, divided by those of sgd-m."""
+    table = AT[C][1]
+    found = sgd_claims.cost(measured, table, dataset, name)
+    paper = ratio(*(RACES[table].printed(dataset, solver).seconds for solver in (name, "sgd-m")))
+    return ((found,) * 3 if found is not None and math.isfinite(found) else None), paper
+
+
+def _against_C(names: Sequence[str], quantity: str, find: Found) -> Callable[[Measured, Path], None]:
+    """A panel per data set: ours with the range over the seeds, and the paper's dashed."""
+    looks = plots.styles(names)
+
+    def draw(measured: Measured, path: Path) -> None:
+        panels = []
+        for dataset in DATASETS:
+            curves = []
+            for name, look in looks.items():
+                found = {C: find(measured, C, dataset, name) for C in AT}
+                ours = [(C, *values) for C, (values, _) in found.items() if values is not None]
+                theirs = [(C, value) for C, (_, value) in found.items() if value is not None]
+                if ours:
+                    x, y, low, high = zip(*ours, strict=True)
+                    curves.append(plots.Curve(name, x, y, look, low, high))
+                if theirs:
+                    curves.append(plots.Curve("", *zip(*theirs, strict=True), plots.dashed(look)))
+            panels.append(plots.Panel(f"{label(dataset)} (dashed: the paper's)", "C", quantity, curves))
+        plots.save([panel for panel in panels if any(curve.name for curve in panel.curves)], path)
+
+    return draw
 
 
 # Table 1: stored values that a run may read; the run of the paper on Covertype would read 5e12: ten hours.
@@ -276,7 +275,10 @@ def _title(name: str, race: Race) -> str:
     return f"SGD revisited, Table {name[-1]}: {kind} to 1 % of the optimum, C = {race.C:g}"
 
 
-_DRAWN = {"sgd-table2": draw_passes, "sgd-table3": draw_costs}
+_DRAWN = {
+    "sgd-table2": _against_C([entrant.name for entrant in _SGD], "passes to 1 %", _passes),
+    "sgd-table3": _against_C([*sgd_claims.LINEAR], "seconds / seconds of sgd-m", _costs),
+}
 EXHIBITS = (
     Exhibit(
         "sgd-table1",
