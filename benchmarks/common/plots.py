@@ -16,6 +16,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 # Okabe & Ito, without the yellow that is hard to read on white; a second round is dashed with hollow points, a third dotted.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)))
+#: The dashes of points that no line joins; their ranges are bars.
+POINTS = "none"
 _LINE = 0.052  # height of a name, as a fraction of the axes
 _COLUMN = 1.05  # where the names are, in widths of the axes
 _LEADER = {"linewidth": 0.7, "alpha": 0.4, "clip_on": False}
@@ -89,7 +91,9 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.grid(alpha=0.25, linewidth=0.5)
     for curve in panel.curves:
         look = curve.style
-        if len(curve.low):
+        if look.dashes == POINTS and len(curve.low):
+            axes.vlines(curve.x, curve.low, curve.high, color=look.colour, alpha=0.4, linewidth=1.0)
+        elif len(curve.low):
             axes.fill_between(curve.x, curve.low, curve.high, color=look.colour, alpha=0.15, linewidth=0)
         points = {"marker": "o", "markersize": 3, "markerfacecolor": look.colour if look.filled else "white"}
         axes.plot(curve.x, curve.y, color=look.colour, linestyle=look.dashes, linewidth=look.width, **points)
