@@ -187,6 +187,13 @@ def test_nothing_is_claimed_from_few_seeds() -> None:
     assert judged({"Adult|ocas": {"runs": [{}]}, "Adult|mpu": {"runs": [{}]}}).keys() == {"Adult|ocas"}
 
 
+@pytest.mark.parametrize(("took", "holds"), [(0.8, True), (0.99, False)])
+def test_scaling_better_means_by_more_than_scatter(took: float, holds: bool) -> None:
+    small, large = ({"Adult|sgd-m": runs(1), "Adult|dcd": runs(1, took=each)} for each in (1.0, took))
+    found = cli.EXHIBITS["sgd-table5"].claims({"sgd-table3": small, "sgd-table5": large})
+    assert [claim.holds for claim in found if claim.text.startswith("dcd scales better")] == [holds]
+
+
 def test_solver_that_never_gets_there_is_the_slower_one() -> None:
     cells = {"Adult|sgd-m": runs(1), "Adult|mpu": runs(1), "Adult|sgd-qn, erratum": runs(None)}
     found = {claim.text: claim for claim in claims("sgd-table8", cells)}
