@@ -121,6 +121,8 @@ def _few(value: float, _: int) -> str:
 
 def _name_ends(axes: Axes, panel: Panel) -> None:
     """Names in a column at the right, in the order of the curves' ends, each joined to its end by a thin line."""
+    axes.autoscale_view()
+    axes.autoscale(False)  # the ends must stay where they are
     to_axes = axes.transData + axes.transAxes.inverted()
     right = axes.get_xlim()[1]
     ends = [(c.name, to_axes.transform((c.x[-1], c.y[-1])), c.style.colour) for c in panel.curves if c.name]
