@@ -405,7 +405,7 @@ class TestBenchopt:
         )
         done = subprocess.run([sys.executable, str(broken)], capture_output=True, text=True, check=False)
         assert (tmp_path / "out.csv").exists(), done.stdout + done.stderr
-        assert "2 programs on 1 data sets:" in done.stdout and "at most" in done.stdout
+        assert "2 programs on 1 data sets: about" in done.stdout and "minutes" in done.stdout
         fits = pd.read_csv(tmp_path / "out.csv")
         failure = fits[fits["program"] == "LinearSVC"]["failure"].dropna()
         assert failure.tolist() == ["returned weights that are not finite numbers of float64"]

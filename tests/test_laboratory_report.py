@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,3 +77,29 @@ class TestReport:
             assert np.all(np.diff(placed) > 0.06 - 1e-12)
             assert placed[0] >= 0.0 and placed[-1] <= 1.0
         assert spread([0.1, 0.9], 0.06) == [0.1, 0.9]
+
+
+class TestForecast:
+    """Before a run the laboratory says how long it will take."""
+
+    @pytest.fixture
+    def lab(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            monkeypatch.setenv(name, "1")  # which the import does for good
+        import lab
+
+        monkeypatch.setattr(lab, "RESULTS", tmp_path)
+        return lab
+
+    def test_without_a_stored_run_the_limits_tell(self, lab: Any) -> None:
+        said = lab._forecast(lab.SIZES["short"], ["a program"] * 20, lab.MINUTES["short"])
+        assert said == "20 programs on 5 data sets: about 9 minutes, 7 of them for the fits."
+
+    def test_the_last_run_tells_in_proportion_to_the_programs(self, lab: Any, tmp_path: Path) -> None:
+        stored = {"minutes": dict.fromkeys(lab.SIZES["short"], 2.0), "programs": 10}
+        (tmp_path / "lab.json").write_text(json.dumps(stored))
+        said = lab._forecast(lab.SIZES["short"], ["a program"] * 5, lab.MINUTES["short"])
+        assert said == "5 programs on 5 data sets: about 5 minutes, judging by the last run."
+
+    def test_short_run_is_promised_in_ten_minutes(self, lab: Any) -> None:
+        assert lab.MINUTES["short"] + lab._BESIDE <= 10.0

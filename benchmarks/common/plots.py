@@ -16,6 +16,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 # Okabe & Ito, without the yellow that is hard to read on white; a second round is dashed with hollow points, a third dotted.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)))
+#: The dashes of points that no line joins; their ranges are bars.
+POINTS = "none"
 _LINE = 0.052  # height of a name, as a fraction of the axes
 _COLUMN = 1.05  # where the names are, in widths of the axes
 _LEADER = {"linewidth": 0.7, "alpha": 0.4, "clip_on": False}
@@ -89,7 +91,9 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.grid(alpha=0.25, linewidth=0.5)
     for curve in panel.curves:
         look = curve.style
-        if len(curve.low):
+        if look.dashes == POINTS and len(curve.low):
+            axes.vlines(curve.x, curve.low, curve.high, color=look.colour, alpha=0.4, linewidth=1.0)
+        elif len(curve.low):
             axes.fill_between(curve.x, curve.low, curve.high, color=look.colour, alpha=0.15, linewidth=0)
         points = {"marker": "o", "markersize": 3, "markerfacecolor": look.colour if look.filled else "white"}
         axes.plot(curve.x, curve.y, color=look.colour, linestyle=look.dashes, linewidth=look.width, **points)
@@ -104,8 +108,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def _plain(value: float, _: int) -> str:
-    """1000 as 1,000; a million as 1e6, a thousandth of a thousandth as 1e-6."""
-    if value >= 1e6 or value < 1e-4:
+    """1000 as 1,000; from 100,000 on, whose neighbours would touch, and below 0.0001 as 1e5 and 1e-6."""
+    if value >= 1e5 or value < 1e-4:
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-")
     return f"{value:,g}"
 
@@ -117,6 +121,8 @@ def _few(value: float, _: int) -> str:
 
 def _name_ends(axes: Axes, panel: Panel) -> None:
     """Names in a column at the right, in the order of the curves' ends, each joined to its end by a thin line."""
+    axes.autoscale_view()
+    axes.autoscale(False)  # the ends must stay where they are
     to_axes = axes.transData + axes.transAxes.inverted()
     right = axes.get_xlim()[1]
     ends = [(c.name, to_axes.transform((c.x[-1], c.y[-1])), c.style.colour) for c in panel.curves if c.name]

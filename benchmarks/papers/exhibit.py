@@ -10,7 +10,7 @@ from typing import Any
 
 from common.store import Results
 
-from papers.bench import DATASETS, Bench
+from papers.bench import DATASETS, ENOUGH_SEEDS, Bench
 
 Cells = Mapping[str, Any]
 #: exhibit -> its cells
@@ -93,6 +93,19 @@ def seconds(cell: Cells | None) -> float | None:
     if cell is None:
         return None
     return median(run["seconds"] if run.get("reached", run["passes"] is not None) else None for run in cell["runs"])
+
+
+#: Solvers that draw nothing: one run says all.
+DETERMINISTIC = ("cutting-plane", "ocas")
+
+
+def judged(cells: Cells) -> dict[str, Any]:
+    """Those of the cells "data set|line" that claims may rest on: enough seeds, if the solver draws rows at random."""
+    return {
+        name: cell
+        for name, cell in cells.items()
+        if name.partition("|")[2] in DETERMINISTIC or len(cell["runs"]) >= ENOUGH_SEEDS
+    }
 
 
 def points(cell: Cells, what: str) -> tuple[list[int], list[float], list[float], list[float]]:

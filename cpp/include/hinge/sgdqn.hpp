@@ -19,9 +19,9 @@
 //              learned counts for all steps since the last. t_0 is the best of 1, 10, ..., 10^10 on a tenth of the rows.
 //              (LibSGDQN after the erratum)
 //   Sgd2       as Erratum, but each lesson is learned, for `skip` steps; 1/t_0 is chosen as in SvmSgd. (Bottou's sgd-2)
-//   Mixed      lessons of Sgd2, t_0 as in Erratum, but of trials at the same C: their lambda is that of a problem of so many rows,
-//              and t_0 grows with the number of rows. Then a trial takes the steps of so many epochs on all rows, where those of
-//              Erratum have larger ones, and find too large a t_0 on many rows. (ours)
+//   Mixed      lessons of Sgd2, t_0 as in Erratum, but the trials keep C instead of lambda: they are a problem of the sampled rows
+//              alone, five epochs of it, and the best t_0 grows with the number of rows. The trials of Erratum are half an epoch of
+//              training, too little to tell: where rows are many, their t_0 is too large and the steps too small. (ours)
 //
 // Ours in all of them: steps are counted on from epoch to epoch, for problems of fewer rows than `skip`; 1 never turns w around; a
 // tenth of the rows are at least a thousand.
