@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hinge
 from hinge import BestOf, Certificate, LinearSVC, Pegasos, Record, solve
+from hinge.training.schedule import Schedule
 
 WITH_LOSSES = with_losses(VARIANTS)
 
@@ -168,3 +169,12 @@ def test_same_seed_same_bits_other_seed_other_bits(solver, loss) -> None:
         assert set(changed) - {"rng", "loop_seal"}, "the seed changes nothing"
     else:
         assert not changed, "a solver that draws nothing at random depends on the seed"
+
+
+def test_an_evaluation_without_a_dual_value_says_how_far_the_estimate_was_off() -> None:
+    schedule = Schedule(1000, 1e-2, None)
+    schedule.failed((1.009, 1.0), Certificate(primal=1.012, dual=0.0))  # the primal value was enough to disprove it
+    assert not schedule.due(1000, (1.0076, 1.0)), (
+        "the estimate was three quarters of the gap: it must be within three quarters of tol"
+    )
+    assert schedule.due(1000, (1.0074, 1.0))
