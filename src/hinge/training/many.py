@@ -15,8 +15,8 @@ from hinge.solvers import Composite, Solver, State
 from hinge.training.loop import train
 from hinge.training.result import Options, Outcome
 
-# Seconds within which a thread that was started begins.
-_START = 0.2
+# Seconds within which a thread that was started begins, also on a machine that is busy with other things.
+_START = 1.0
 
 T = TypeVar("T")
 
@@ -109,19 +109,18 @@ class _Pool(Generic[T]):
                 threads[-1].start()
             self._wait(threads)
         except BaseException:  # no thread is left behind
-            self._token.stop()
             self._end(threads)
             raise
         if self._errors:
             raise self._errors[0]
         return [self._results[k] for k in range(len(self._jobs))]
 
-    @classmethod
-    def _end(cls, threads: list[threading.Thread]) -> None:
-        """Wait for threads that were told to stop, however often Ctrl-C is pressed meanwhile."""
+    def _end(self, threads: list[threading.Thread]) -> None:
+        """Tell the threads to stop and wait for them, however often Ctrl-C is pressed meanwhile."""
         while True:
             try:
-                return cls._wait(cls._begun(threads))
+                self._token.stop()
+                return self._wait(self._begun(threads))
             except KeyboardInterrupt:
                 continue
 
