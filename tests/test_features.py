@@ -95,6 +95,13 @@ def test_gamma_by_name_is_that_of_svc() -> None:
         assert Kernel.chosen("rbf", rows, gamma="scale", degree=3, coef0=0.0).gamma == 1.0
 
 
+def test_gamma_that_overflows_is_refused_for_either_layout() -> None:
+    huge = np.array([[1e200, 0.0], [0.0, 1.0]])
+    for rows in (huge, sp.csr_matrix(huge)):
+        with pytest.raises(ValueError, match="gamma='scale' overflows"):
+            Kernel.chosen("rbf", rows, gamma="scale", degree=3, coef0=0.0)
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [

@@ -286,6 +286,8 @@ def _variance(X: Any, weight: npt.NDArray[Any]) -> float:
     if sp.issparse(X):
         mean = float(share @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel())
         square = float(share @ squared_norms(X))
+        if not math.isfinite(square):
+            return square
         variance = square - mean**2
         return variance if variance > _ROUNDING_OF_SQUARES * square else 0.0
     rows = max(1, 2**20 // X.shape[1])
