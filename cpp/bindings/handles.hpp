@@ -77,7 +77,7 @@ class RowsHandle {
   std::int64_t n_features() const {
     return visit([](const auto& rows) { return rows.n_features(); });
   }
-  std::span<const double> squared_norms() const { return *norms_; }
+  const std::shared_ptr<const std::vector<double>>& squared_norms() const { return norms_; }
   /// Tells these rows from any others: their number, and every value and index; the same for a part and for its rows alone.
   std::uint64_t fingerprint() const;
 

@@ -70,21 +70,21 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, c
   expect_length("a column of weights", weights.shape(0), handle.n_features());
   expect_length("intercept", intercept.shape(0), n_problems);
   const std::int64_t m = handle.size();
-  auto out = std::make_unique<std::vector<double>>(static_cast<std::size_t>(m * n_problems));
+  auto out = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(m * n_problems));
   interruptible([&](Poll& poll) {
     handle.visit([&]<class R>(const R& rows) {
       const Products<R> products(rows, {weights.data(), weights.size()}, n_problems);
-      for_parts(parts_of(rows, 0), n_threads, poll,
-                [&](std::int64_t begin, std::int64_t end, Poll& own) { return products(begin, end, *out, own); });
-      for (std::int64_t i = 0; i < m; ++i) {
-        for (std::int64_t c = 0; c < n_problems; ++c)
-          (*out)[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
-      }
+      for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+        if (!products(begin, end, {out.get(), static_cast<std::size_t>(m * n_problems)}, own)) return false;
+        for (std::int64_t i = begin; i < end; ++i) {
+          for (std::int64_t c = 0; c < n_problems; ++c) out[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
+        }
+        return true;
+      });
     });
   });
-  nb::capsule owner(out.get(), [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  std::vector<double>* values = out.release();
-  return {values->data(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
+  nb::capsule owner(out.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  return {out.release(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
 }
 
 std::tuple<Owned<double>, Owned<std::int64_t>> column_squares(const RowsHandle& handle) {
@@ -325,9 +325,11 @@ void bind_rows(nb::module_& m) {
   cls.def_prop_ro(
       "squared_norms",
       [](const RowsHandle& handle) {
-        return owned(std::vector<double>(handle.squared_norms().begin(), handle.squared_norms().end()));
+        const auto held = new std::shared_ptr(handle.squared_norms());
+        nb::capsule owner(held, [](void* p) noexcept { delete static_cast<decltype(held)>(p); });
+        return nb::ndarray<nb::numpy, const double, nb::ndim<1>>((*held)->data(), {(*held)->size()}, owner);
       },
-      nb::rv_policy::automatic, "|[x, rho]|^2 of every row (a copy).");
+      nb::rv_policy::automatic, "|[x, rho]|^2 of every row, read-only.");
   cls.def("decision", &decision, nb::arg("weights"), nb::arg("intercept"), nb::arg("n_threads") = 1,
           "w.x_i + b for every row and every column of `weights` (n_features rows); the constant feature does not count.");
   cls.def(

@@ -78,8 +78,8 @@ class Rows:
         """The largest number of values that a row stores."""
 
     @property
-    def squared_norms(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """|[x, rho]|^2 of every row (a copy)."""
+    def squared_norms(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
+        """|[x, rho]|^2 of every row, read-only."""
 
     def decision(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intercept: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """

@@ -253,6 +253,7 @@ struct Newton {
     touched += sample.size;
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
+        if (k + kPrefetchDistance < end) task.rows.prefetch(sample.row(k + kPrefetchDistance));
         z[k] = slack(task, sample, k, w);
         const double next = arrive(task.problem, sample, k, part);
         if (next != 0.0) change_multiplier(task, sample, {k, 0.0, next}, part);

@@ -94,7 +94,7 @@ def unread(problem: Problem, w: Floats, b: float) -> Upper:
     b = b if problem.intercept.kind == "free" else 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         length = float(_lengths(np.array([problem.squared_length(w)]), w.size)[0])
-        slack = _lengths(problem.squared_norms, w.size)
+        slack = _lengths(problem.squared_norms.copy(), w.size)
         slack *= length
         slack += 1.0 + abs(b)
         loss = problem.loss.value(slack)
