@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import hinge
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 from common import data, optimum, sources, text
-from common.adapters import COMPETITORS, PROGRAMS
+from common.adapters import COMPETITORS, FREE_INTERCEPT, PROGRAMS
 from common.adapters.ours import Ours
 from common.adapters.programs import SvmPerf
 from common.harness import Adapter, Attempt, Fit, attempt, next_budget
@@ -84,6 +85,21 @@ class TestMeasures:
         assert optimum.bracket(problem, table=table) == first
         assert Problem(problem.X, problem.y, 0.8).fingerprint() != problem.fingerprint()
 
+    def test_free_intercept_is_the_best_one_for_the_weights(self, problem: Problem, table: Path) -> None:
+        free = replace(problem, intercept="free", y=np.where(np.arange(1200) % 5 == 0, 1.0, -1.0))
+        w = np.linspace(-0.5, 0.5, 15)
+        z = free.X @ w
+        candidates = [free.C * np.maximum(0.0, 1.0 - free.y * (z + b)).sum() for b in free.y - z]
+        assert free.primal(w) == pytest.approx(0.5 * w @ w + min(candidates), rel=1e-12)
+        best = optimum.bracket(free, table=table)
+        assert best.width <= optimum.WIDTH
+        assert (
+            free.dual(np.full(1200, free.C))
+            <= best.upper
+            <= optimum.bracket(replace(free, intercept="none"), table=table).upper
+        )
+        assert len(json.loads(table.read_text())["cells"]) == 2
+
     def test_bracket_is_certified_anew_if_it_is_too_wide(self, problem: Problem, table: Path) -> None:
         wide = optimum.bracket(problem, 1e-2, table)
         narrow = optimum.bracket(problem, 1e-8, table)
@@ -105,7 +121,8 @@ class TestMeasures:
             ("Covertype x 0.001", 1.0): (340487.8, 340488.0),
         }
         entries = json.loads(optimum.TABLE.read_text())["cells"].values()
-        found = {(entry["data"], entry["C"]): entry for entry in entries if entry["type"] == "float64"}
+        plain = [entry for entry in entries if entry["type"] == "float64" and "intercept" not in entry]
+        found = {(entry["data"], entry["C"]): entry for entry in plain}
         for key, (low, high) in known.items():
             assert found[key]["lower"] <= high and found[key]["upper"] >= low, key
         assert all(entry["upper"] <= (1.0 + optimum.WIDTH) * entry["lower"] for entry in entries)
@@ -162,6 +179,14 @@ class TestHarness:
         again = hinge.solve(problem.X, problem.y, C=problem.C, tol=1e-3, intercept="none", solver="dcd", max_iter=10**6)
         np.testing.assert_array_equal(result.fit.w, again.coef)
         assert problem.primal(result.fit.w) <= (1.0 + 1e-3) * problem.dual(result.fit.a)
+
+    @pytest.mark.parametrize("name", list(FREE_INTERCEPT))
+    def test_competitors_with_a_free_intercept_minimise_the_same_objective(
+        self, problem: Problem, name: str, table: Path
+    ) -> None:
+        free = replace(problem, intercept="free")
+        best = optimum.bracket(free, table=table)
+        assert list(arrivals(FREE_INTERCEPT[name], free, best, (1e-2,), limit=20.0, repeats=1)) == [1e-2]
 
     @pytest.mark.parametrize("name", ["LinearSVC", "SGDClassifier"])
     def test_scikit_learn_minimises_the_same_objective(self, problem: Problem, name: str, table: Path) -> None:

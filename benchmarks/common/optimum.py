@@ -3,7 +3,7 @@
     python benchmarks/common/optimum.py        # print the table
 
 An entry is made by a run of hinge; what is stored are P and D of its weights and multipliers, computed here in plain NumPy, not the
-run's claims. It is found again by a fingerprint of rows, labels and C. A measurement that it does not admit is an error.
+run's claims. It is found again by a fingerprint of rows, labels, C and kind of intercept. A measurement that it does not admit is an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def bracket(problem: Problem, width: float = WIDTH, table: Path = TABLE) -> Brac
     if entry is None or entry["upper"] / entry["lower"] - 1.0 > width:
         found = certified(problem, width)
         size = {"rows": len(problem.y), "features": int(problem.X.shape[1]), "type": str(problem.X.dtype)}
-        entry = {"data": problem.name, "C": problem.C, **size, "lower": found.lower, "upper": found.upper}
+        free = {"intercept": "free"} if problem.intercept == "free" else {}
+        entry = {"data": problem.name, "C": problem.C, **free, **size, "lower": found.lower, "upper": found.upper}
         known.put(key, entry)
     return Bracket(entry["lower"], entry["upper"])
 
@@ -43,7 +44,13 @@ def certified(problem: Problem, width: float) -> Bracket:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the width is judged instead
         solution = hinge.solve(
-            problem.X, problem.y, C=problem.C, intercept="none", tol=0.9 * width, max_iter=10**6, time_limit=_SECONDS
+            problem.X,
+            problem.y,
+            C=problem.C,
+            intercept=problem.intercept,
+            tol=0.9 * width,
+            max_iter=10**6,
+            time_limit=_SECONDS,
         )
     found = Bracket(problem.dual(solution.dual), problem.primal(solution.coef))
     if not found.width <= width:
@@ -55,7 +62,7 @@ def main() -> None:
     """Print the table."""
     rows = []
     for e in sorted(Results(TABLE).cells.values(), key=lambda e: (e["data"], e["rows"], e["C"])):
-        size = f"{e['rows']:,} x {e['features']:,}, {e['type']}"
+        size = f"{e['rows']:,} x {e['features']:,}, {e['type']}" + (", free b" if "intercept" in e else "")
         width = f"{e['upper'] / e['lower'] - 1.0:.0e}"
         rows.append((e["data"], size, f"{e['C']:.6g}", f"{e['lower']:.9g}", f"{e['upper']:.9g}", width))
     print(markdown(("data", "size", "C", "lower", "upper", "width"), rows))

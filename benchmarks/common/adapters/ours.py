@@ -40,7 +40,7 @@ class Ours(Adapter):
             problem.y,
             C=problem.C,
             solver=self.solver,
-            intercept="none",
+            intercept=problem.intercept,
             random_state=seed,
             time_limit=0.9 * limit,
             **stop,
