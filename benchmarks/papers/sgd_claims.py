@@ -72,7 +72,7 @@ def _budgets(race: Race, cells: Cells) -> Iterator[Claim]:
         for dataset in _DATASETS:
             cell = cells.get(f"{dataset}|{entrant.name}")
             budget = race.printed(dataset, entrant.column).passes
-            if cell is None or budget is None:
+            if cell is None or budget is None or not entrant.judged:
                 continue
             for key, text in (("passes", "within 1 %"), ("stop", "ended by the paper's epsilon")):
                 again = key == "passes" and "budget" in entrant.options  # the same iterates, looked at by another rule
