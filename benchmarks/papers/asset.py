@@ -1,6 +1,7 @@
 """Table 2 and Figure 1 of Lee & Wright, "ASSET": kernel machines on low-dimensional features, without intercept.
 
-The rows are the published test set where there is one, else a tenth of the rows, drawn with a fixed seed.
+The test rows are the published test set where there is one, else a tenth of the rows, drawn with a fixed seed. Text is generated:
+as many rows as the paper has, sparse.
 """
 
 from __future__ import annotations
@@ -35,8 +36,19 @@ _PUBLISHED = ("Adult", "MNIST")  # have a test set
 _PASSES = 300  # at most, for ASSET
 _LINEAR_PASSES = 100  # at most, for scikit-learn's LinearSVC, which takes minutes for more
 _SECONDS = 120.0  # of a run that has no other end
+_TOL = 1e-3  # relative gap of all but KernelSVC() as it comes
 #: Rows for the exact kernel, which takes time with their square.
-_EXACT_ROWS = {"Adult": 40_000, "MNIST": 20_000, "ijcnn1": 50_000, "Covertype": 20_000}
+_EXACT_ROWS = {
+    "Adult": 40_000,
+    "MNIST": 20_000,
+    "ijcnn1": 50_000,
+    "Covertype": 20_000,
+    "CCAT": 10_000,
+    "topics": 10_000,
+}
+#: Stand-ins for the paper's CCAT, which has so many rows for training and testing. Their errors are not the paper's.
+_TEXT = ("CCAT", "topics")
+_TEXT_ROWS = (78_127, 11_574)
 
 
 @dataclass(frozen=True)
@@ -62,14 +74,28 @@ class Case:
 
 
 def case(bench: Bench, name: str) -> Case:
-    """The rows of a data set, dense."""
+    """The rows of a data set: dense, those of text sparse."""
     X, y = bench.load(name)
-    if name in _PUBLISHED:
+    if name in _TEXT:
+        rows = _text(X, y)
+    elif name in _PUBLISHED:
         X_test, y_test = bench.load(f"{name} test")
         rows = Split(_dense(X), y, _dense(X_test), y_test)
     else:
         rows = data.held_out(_dense(X), y)
-    return Case(rows, printed.ASSET_2[name], bench.steps(_PASSES))
+    return Case(rows, _paper(name), bench.steps(_PASSES))
+
+
+def _paper(name: str) -> printed.Kernelised:
+    return printed.ASSET_2["CCAT" if name in _TEXT else name]
+
+
+def _text(X: Any, y: np.ndarray) -> Split:
+    """The first rows are for training, at most seven eighths, and the next ones for testing."""
+    cut = min(_TEXT_ROWS[0], y.size * 7 // 8)
+    end = min(cut + _TEXT_ROWS[1], y.size)
+    X = X[:end].astype(np.float32)
+    return Split(X[:cut], y[:cut], X[cut:], y[cut:end])
 
 
 def _dense(X: Any) -> np.ndarray:
@@ -158,7 +184,7 @@ def _intelex(case: Case, seed: int) -> Any:
 PROGRAMS: dict[str, Program] = {
     "KernelSVC()": fitted(lambda case, seed: _ours(case, seed, n_components=case.s)),
     "cutting-plane": fitted(
-        lambda case, seed: _ours(case, seed, n_components=case.s, fit_intercept=False, solver="cutting-plane")
+        lambda case, seed: _ours(case, seed, n_components=case.s, fit_intercept=False, solver="cutting-plane", tol=_TOL)
     ),
     "asset": asset("asset"),
     "asset-star": asset("asset-star"),
@@ -167,7 +193,9 @@ PROGRAMS: dict[str, Program] = {
 }
 #: On fewer rows.
 EXACT: dict[str, Program] = {
-    "lasvm": fitted(lambda case, seed: _ours(case, seed, approximation="none", solver="lasvm", fit_intercept=False)),
+    "lasvm": fitted(
+        lambda case, seed: _ours(case, seed, approximation="none", solver="lasvm", fit_intercept=False, tol=_TOL)
+    ),
     "SVC": fitted(lambda case, seed: SVC(C=case.paper.C, gamma=case.paper.gamma, cache_size=1000)),
 }
 if importlib.util.find_spec("sklearnex"):
@@ -195,17 +223,17 @@ def measure_table2(bench: Bench, results: Results) -> None:
 
 
 def _goals(dataset: str, cells: Cells) -> list[float]:
-    """The errors of the cutting planes by seed; the paper's where the clock ended them."""
-    paper = printed.ASSET_2[dataset].errors["cutting-plane"] / 100.0
+    """The errors of the cutting planes by seed; the paper's where the clock ended them, if the rows are the paper's."""
+    paper = _paper(dataset).errors["cutting-plane"] / 100.0
     runs = cells[f"{dataset}|cutting-plane"]["runs"]
-    return [paper if run["status"] == "time_limit" else run["error"] for run in runs]
+    return [paper if run["status"] == "time_limit" and dataset not in _TEXT else run["error"] for run in runs]
 
 
 def show_table2(cells: Cells) -> str:
     """Ours beside the paper's."""
     rows = []
     for dataset in _EXACT_ROWS:
-        paper = printed.ASSET_2[dataset]
+        paper = _paper(dataset)
         for name in (*PROGRAMS, "lasvm", "SVC", "SVC, intelex"):
             cell = cells.get(f"{dataset}|{name}")
             if cell is None:
@@ -229,7 +257,7 @@ _AS_GOOD = 1.05  # times the paper's test error
 
 
 def claims_table2(measured: Measured) -> Iterator[Claim]:
-    """The printed errors; ASSET and ASSET* alike, and faster than the others at that error."""
+    """The printed errors, but of generated rows; ASSET and ASSET* alike, and faster than the others at that error."""
     cells = measured.get("asset-table2", {})
     for dataset in _EXACT_ROWS:
         found = {
@@ -239,23 +267,24 @@ def claims_table2(measured: Measured) -> Iterator[Claim]:
             continue
         error = {name: statistics.fmean(run["error"] for run in runs) for name, runs in found.items()}
         took = {name: statistics.median(run["seconds"] for run in runs) for name, runs in found.items()}
-        paper = printed.ASSET_2[dataset]
-        for name in (*_ASSET, "cutting-plane", *(("SVC",) if dataset in _WHOLE else ())):
+        paper = _paper(dataset)
+        judged = (*_ASSET, "cutting-plane", *(("SVC",) if dataset in _WHOLE else ()))
+        for name in () if dataset in _TEXT else judged:
             text = f"{name}: the paper's test error, within a factor {_AS_GOOD:g}"
             theirs = paper.errors[name] / 100.0
-            yield Claim(text, dataset, percent(theirs), percent(error[name]), error[name] <= _AS_GOOD * theirs)
+            yield Claim(text, label(dataset), percent(theirs), percent(error[name]), error[name] <= _AS_GOOD * theirs)
         both = [error[name] for name in _ASSET]
         ours = " and ".join(map(percent, both))
         theirs = " and ".join(f"{paper.errors[name]:.2f} %" for name in _ASSET)
         yield Claim(
-            "asset and asset-star have similar errors", dataset, theirs, ours, max(both) <= _AS_GOOD * min(both)
+            "asset and asset-star have similar errors", label(dataset), theirs, ours, max(both) <= _AS_GOOD * min(both)
         )
         for other in ("cutting-plane", *(("lasvm", "SVC") if dataset in _WHOLE else ())):
             shown = (f"{values['asset']:.3g} and {values[other]:.3g} s" for values in (paper.seconds, took))
             holds = (took["asset"] < took[other]) == (paper.seconds["asset"] < paper.seconds[other])
             faster = paper.seconds["asset"] < paper.seconds[other]
             text = f"asset is faster than {other}" if faster else f"{other} is faster than asset"
-            yield Claim(text, dataset, *shown, holds)
+            yield Claim(text, label(dataset), *shown, holds)
 
 
 #: All rows are given to the exact kernel.
@@ -271,11 +300,12 @@ def measure_figure1(bench: Bench, results: Results) -> None:
         if dataset not in bench.datasets:
             continue
         whole = case(bench, dataset)
-        for approximation in _MAPS:
+        for approximation in filter(bench.wants, _MAPS):
             cell: dict[str, Any] = {}
             for s in (s for s in _SIZES if s < whole.rows.y.size):
                 for seed in range(min(bench.seeds, _SEEDS if s < 512 else 1)):
-                    model = _ours(whole, seed, n_components=s, approximation=approximation, fit_intercept=False)
+                    options = {"n_components": s, "approximation": approximation, "fit_intercept": False, "tol": _TOL}
+                    model = _ours(whole, seed, **options)
                     model.fit(whole.rows.X, whole.rows.y)  # warns if it does not converge
                     errors = cell.setdefault(str(s), {"error": {}})["error"]
                     errors[str(seed)] = whole.error(model.predict(whole.rows.X_test))
