@@ -1,11 +1,11 @@
 """Kernel machines against scikit-learn: CPU and wall seconds of training to a test error.
 
-    python benchmarks/kernels.py [features] [covertype] [exact] [streams] [ijcnn1]
+    python benchmarks/kernels.py [features] [covertype] [exact] [streams] [ijcnn1] [landmarks]
 
 All programs run in one process, one after the other, and the table has medians. `seconds` are those of the wall clock with two
 threads, which other work on the machine disturbs; `CPU s` are those of all threads of the process, with those in which the threads of
-a matrix library wait for each other. The parameters are those of the ASSET paper. `streams` and `ijcnn1` have one
-thread.
+a matrix library wait for each other. The parameters are those of the ASSET paper. `streams`, `ijcnn1` and
+`landmarks` have one thread.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ RESULT = RESULTS / "kernels.md"
 _PASSES = 100  # of LinearSVC, which takes minutes for more
 _HEADER = ("data set", "program", "training rows", "test error", "seconds", "CPU s", "runs")
 _STREAMED = ("rows", "program", "features", "test error", "CPU s", "rows / s", "microseconds a row", "runs")
+_BY_SEED = ("data set", "program", "training rows", "test errors by seed, %", "mean", "CPU s")
 _BATCH = 1000  # rows of a call of partial_fit
 
 
@@ -210,6 +211,23 @@ def streams(repeats: int) -> list[tuple[str, ...]]:
     return lines
 
 
+def by_seed(case: Case, options: dict[str, Any], repeats: int) -> tuple[str, ...]:
+    """A line: test errors of KernelSVC with so many seeds, one thread."""
+    errors, took = [], []
+    for seed in range(repeats):
+        model = ours(n_jobs=1, random_state=seed, **options)(case)
+        began = time.process_time()
+        with threadpool_limits(1):
+            model.fit(case.rows.X, case.rows.y)
+        took.append(time.process_time() - began)
+        errors.append(100.0 * float(np.mean(model.predict(case.rows.X_test) != case.rows.y_test)))
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    figures = ", ".join(f"{error:.2f}" for error in errors), f"{statistics.fmean(errors):.2f} %"
+    line = (case.name, f"KernelSVC({given})", f"{case.rows.y.size:,}", *figures, f"{statistics.median(took):.1f}")
+    print(*line, sep=" | ", flush=True)
+    return line
+
+
 def ijcnn1(repeats: int) -> list[tuple[str, ...]]:
     """KernelSVC on ijcnn1: landmarks, loss and rows, one thread."""
     whole = Case.load("ijcnn1")
@@ -223,21 +241,14 @@ def ijcnn1(repeats: int) -> list[tuple[str, ...]]:
         (whole, {**better, "n_components": 2048}),
         *((whole.first(whole.rows.y.size // part), better) for part in (2, 4, 8)),
     ]
-    lines = []
-    for case, options in tried:
-        errors, took = [], []
-        for seed in range(repeats):
-            model = ours(n_jobs=1, random_state=seed, **options)(case)
-            began = time.process_time()
-            with threadpool_limits(1):
-                model.fit(case.rows.X, case.rows.y)
-            took.append(time.process_time() - began)
-            errors.append(100.0 * float(np.mean(model.predict(case.rows.X_test) != case.rows.y_test)))
-        given = ", ".join(f"{name}={value!r}" for name, value in options.items())
-        figures = ", ".join(f"{error:.2f}" for error in errors), f"{statistics.fmean(errors):.2f} %"
-        lines.append((f"KernelSVC({given})", f"{case.rows.y.size:,}", *figures, f"{statistics.median(took):.1f}"))
-        print(*lines[-1], sep=" | ", flush=True)
-    return lines
+    return [by_seed(case, options, repeats) for case, options in tried]
+
+
+def landmarks(repeats: int) -> list[tuple[str, ...]]:
+    """Rules for landmarks, one thread."""
+    cases = [Case.load("Adult"), Case.load("ijcnn1"), Case.load("MNIST"), Case.load("Covertype").first(50_000)]
+    rules = ("uniform", "k-means++", "support")
+    return [by_seed(case, {"landmarks": rule}, repeats) for case in cases for rule in rules]
 
 
 #: name -> what measures a table, and its header
@@ -246,7 +257,8 @@ _TABLES = {
     "covertype": (covertype, _HEADER),
     "exact": (exact, _HEADER),
     "streams": (streams, _STREAMED),
-    "ijcnn1": (ijcnn1, ("program", "training rows", "test errors by seed, %", "mean", "CPU s")),
+    "ijcnn1": (ijcnn1, _BY_SEED),
+    "landmarks": (landmarks, _BY_SEED),
 }
 
 

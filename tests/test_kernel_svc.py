@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, load_svmlight_file, make_moons
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file, make_moons
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hinge import Asset, AssetStar, KernelSVC, Pegasos, verify
+from hinge.features import Nystroem
 
 CANCER, IS_BENIGN = load_breast_cancer(return_X_y=True)
 CANCER = scale(CANCER)
@@ -34,6 +35,7 @@ MOONS, SIDES = make_moons(3000, noise=0.2, random_state=0)
         KernelSVC(approximation="fourier", n_components=100),
         KernelSVC(approximation="fourier", n_components=100, frequencies="orthogonal"),
         KernelSVC(memory_limit=1, intercept="penalized", landmarks="k-means++"),
+        KernelSVC(landmarks="support"),
     ]
 )
 def test_sklearn_contract(estimator, check) -> None:
@@ -161,6 +163,52 @@ def test_a_callable_kernel() -> None:
     model = KernelSVC(kernel=lambda a, b: (a @ b.T + 1.0) ** 3, n_components=60).fit(MOONS, SIDES)
     same = KernelSVC(kernel="poly", gamma=1.0, coef0=1.0, degree=3, n_components=60, dtype="float64").fit(MOONS, SIDES)
     assert np.mean(model.predict(MOONS) == same.predict(MOONS)) > 0.99
+
+
+# Landmarks among support vectors
+
+
+def test_support_landmarks_lie_where_the_classes_meet() -> None:
+    options = {"C": 10.0, "gamma": 2.0, "n_components": 40}
+    uniform, support = (KernelSVC(landmarks=rule, **options).fit(MOONS, SIDES) for rule in ("uniform", "support"))
+    matters = np.zeros(len(SIDES), dtype=bool)
+    matters[SVC(C=10.0, gamma=2.0).fit(MOONS, SIDES).support_] = True
+    shares = [matters[model.feature_map_.landmark_indices_].mean() for model in (uniform, support)]
+    assert shares[1] > 0.6 > 0.4 > shares[0]
+    chosen = support.feature_map_.landmark_indices_
+    assert chosen.size == np.unique(chosen).size == 40
+    assert support.status_ == "converged" and support.certificate_.relative_gap <= 1e-2
+
+
+def test_support_landmarks_close_the_exact_gap_further() -> None:
+    X, y = load_digits(return_X_y=True)
+    X, y = X[::2] / 16.0, y[::2] > 4
+    gaps = {}
+    for rule in ("uniform", "support"):
+        models = [KernelSVC(C=10.0, gamma=0.1, n_components=120, landmarks=rule, random_state=k) for k in range(3)]
+        gaps[rule] = [model.fit(X, y).exact_certificate(X, y).relative_gap for model in models]
+    assert max(gaps["support"]) < min(gaps["uniform"])
+
+
+def test_support_landmarks_have_weight_and_the_same_bits() -> None:
+    weight = np.where(np.arange(150) % 3 == 0, 0.0, 1.0)
+    first, second = (
+        KernelSVC(n_components=30, landmarks="support", n_jobs=jobs).fit(IRIS, SPECIES, weight) for jobs in (1, 2)
+    )
+    assert np.all(weight[first.feature_map_.landmark_indices_] > 0)
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+def test_support_landmarks_where_few_rows_support_are_filled_up() -> None:
+    X = np.array([[-1.0], [1.0]]).repeat(50, axis=0) + np.linspace(-0.1, 0.1, 100)[:, np.newaxis]
+    model = KernelSVC(C=1e3, n_components=60, landmarks="support", tol=1e-6).fit(X, np.arange(100) // 50)
+    assert np.unique(model.feature_map_.landmark_indices_).size == 60
+    assert model.score(X, np.arange(100) // 50) == 1.0
+
+
+def test_support_landmarks_of_a_transformer_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"use hinge\.KernelSVC"):
+        Nystroem(landmarks="support").fit(IRIS)
 
 
 # Refusals

@@ -97,7 +97,7 @@ class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[
         with alone(self):
             fitted = copy.copy(self)  # a fit that fails leaves the model of the last one
             X, y, weight = fitted._checked(X, y, sample_weight)
-            with fitted._rows(X, weight) as rows, reporting(self.verbose) as report:
+            with fitted._rows(X, y, weight) as rows, reporting(self.verbose) as report:
                 options = replace(fitted._options(), report=report)
                 C = fitted._chosen_C(X, rows, y, weight, options)
                 if C is None:
@@ -125,7 +125,7 @@ class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[
         return X, y, checks.weights(sample_weight, X)
 
     @contextmanager
-    def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
+    def _rows(self, X: Any, y: npt.NDArray[Any], weight: Floats) -> Iterator[_core.Rows]:
         """The rows to train on, for as long as training lasts."""
         with held_still(X):
             yield as_rows(X, self._names(), checks.threads(self.n_jobs), bool(self.warm_start))

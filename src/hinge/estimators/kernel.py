@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -10,6 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,6 +22,7 @@ from hinge.certificate import Certificate, Certificates
 from hinge.certificate.exact_kernel import exact_certificates, silent
 from hinge.estimators.certified import CertifiedSVC
 from hinge.features import Fourier, Kernel, KernelProblem, Nystroem, SupportVectors
+from hinge.features.landmarks import RULES, SUPPORT, added
 from hinge.features.nystroem import DEFAULT_COMPONENTS
 from hinge.features.store import stored
 from hinge.problem import Floats, Integers, Loss, Order, Problem, as_rows, held_still
@@ -26,6 +31,8 @@ from hinge.solvers import Composite, Lasvm, Solver
 from hinge.training.progress import progress_lines
 from hinge.training.result import Outcome
 
+# Landmarks of the first model that chooses the others, as a share of all.
+_FIRST_SHARE = 0.25
 # More values than these are kept in float32: in float64 they would not fit in the caches of any processor.
 _MANY_VALUES = 1_000_000
 
@@ -59,8 +66,10 @@ class KernelSVC(CertifiedSVC):
     n_components : int or None, default=None
         Number of features. None: 512 or the number of rows for "nystroem", 2048 for "fourier". The exact kernel has
         none; there it means nothing.
-    landmarks : {"uniform", "k-means++", "leverage"}, default="uniform"
-        How "nystroem" chooses them.
+    landmarks : {"uniform", "k-means++", "leverage", "support"}, default="uniform"
+        How "nystroem" chooses them. "support" looks at the labels: a first model on a quarter as many uniform landmarks
+        is trained, and the others are drawn among its support vectors, in proportion to their multipliers. It takes up
+        to a third more time for fewer errors, see the documentation.
     frequencies : {"auto", "independent", "orthogonal", "structured"}, default="auto"
         How "fourier" draws them, see :class:`hinge.features.Fourier`. "auto": structured for rbf, independent for
         laplacian.
@@ -276,7 +285,7 @@ class KernelSVC(CertifiedSVC):
         return X, y, weight
 
     @contextmanager
-    def _rows(self, X: Any, weight: Floats) -> Iterator[_core.Rows]:
+    def _rows(self, X: Any, y: npt.NDArray[Any], weight: Floats) -> Iterator[_core.Rows]:
         """The features, computed once for all classes; or the rows themselves, for the exact kernel."""
         checks.choice("approximation", self.approximation, ("nystroem", "fourier", "none"))
         if self.approximation == "none":
@@ -287,7 +296,7 @@ class KernelSVC(CertifiedSVC):
         with held_still(X):
             as_rows(X, self._names())  # refuses NaN, infinity and corrupt indices
             dtype = self._type_of_features(X)
-            self.feature_map_ = self._new_map().fit_rows(X, weight, dtype)
+            self.feature_map_ = self._fitted_map(X, y, weight, dtype)
             with stored((X.shape[0], self.feature_map_.map_.n_out), dtype, limit) as features:
                 self.feature_map_.map_.write(X, features, n_threads)
                 yield as_rows(features)
@@ -299,11 +308,28 @@ class KernelSVC(CertifiedSVC):
         many = X.shape[0] * min(X.shape[0], self.n_components or DEFAULT_COMPONENTS) > _MANY_VALUES
         return np.dtype(np.float32 if many or X.dtype == np.float32 else np.float64)
 
-    def _new_map(self) -> Nystroem | Fourier:
+    def _fitted_map(self, X: Any, y: npt.NDArray[Any], weight: Floats, dtype: np.dtype[Any]) -> Nystroem | Fourier:
         shared = {"gamma": self.gamma, "n_components": self.n_components, "random_state": self.random_state}
         if self.approximation == "fourier":
-            return Fourier(self.kernel, frequencies=self.frequencies, **shared)
-        return Nystroem(self.kernel, degree=self.degree, coef0=self.coef0, landmarks=self.landmarks, **shared)
+            return Fourier(self.kernel, frequencies=self.frequencies, **shared).fit_rows(X, weight, dtype)
+        checks.choice("landmarks", self.landmarks, (*RULES, SUPPORT))
+        features = Nystroem(self.kernel, degree=self.degree, coef0=self.coef0, landmarks=self.landmarks, **shared)
+        chosen = self._supporting(X, y, weight) if self.landmarks == SUPPORT else None
+        return features.fit_rows(X, weight, dtype, chosen)
+
+    def _supporting(self, X: Any, y: npt.NDArray[Any], weight: Floats) -> Integers:
+        """Landmarks among the support vectors of a first model on fewer landmarks, and those."""
+        rows = np.flatnonzero(weight > 0)
+        n = min(self.n_components or DEFAULT_COMPONENTS, rows.size)
+        first = clone(self).set_params(
+            n_components=max(1, int(_FIRST_SHARE * n)), landmarks="uniform", store_dual=True, warm_start=False
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it is a hint, no model
+            first.fit(X, y, weight)
+        attention = first.dual_coef_.sum(axis=0)
+        rng = check_random_state(self.random_state)
+        return added(first.feature_map_.landmark_indices_, attention, rows, n, rng)
 
     # The exact kernel
 

@@ -65,6 +65,16 @@ def leverage(kernel: Kernel, X: Any, rows: Integers, n: int, rng: np.random.Rand
     return pool[_drawn(scores, min(n, int(np.count_nonzero(scores))), rng)]
 
 
+def added(first: Integers, weights: Floats, rows: Integers, n: int, rng: np.random.RandomState) -> Integers:
+    """The rows `first` and others up to n, drawn in proportion to their weights; where these are zero, uniformly."""
+    weights = weights.copy()
+    weights[first] = 0.0
+    wanted = n - first.size
+    drawn = _drawn(weights, min(wanted, int(np.count_nonzero(weights))), rng)
+    rest = np.setdiff1d(rows, np.concatenate([first, drawn]))
+    return np.concatenate([first, drawn, rng.permutation(rest)[: wanted - len(drawn)]]).astype(np.int64)
+
+
 def _ridge_of(spectrum: Floats, dimension: float) -> float:
     """The ridge at which sum_j spectrum_j / (spectrum_j + ridge) is `dimension`, by bisection of its logarithm."""
     top = float(spectrum.max())
@@ -77,6 +87,8 @@ def _ridge_of(spectrum: Floats, dimension: float) -> float:
 
 def _drawn(weights: Floats, n: int, rng: np.random.RandomState) -> list[int]:
     """n different numbers with probabilities proportional to their weights."""
+    if n == 0:
+        return []
     chosen = rng.choice(weights.size, n, replace=False, p=weights / weights.sum())
     return [int(i) for i in chosen]
 
@@ -87,7 +99,15 @@ Rule = Callable[[Kernel, Any, Integers, int, np.random.RandomState], Integers]
 RULES: dict[str, Rule] = {"uniform": uniform, "k-means++": k_means_plus_plus, "leverage": leverage}
 
 
+#: The rule that needs a model: KernelSVC has one.
+SUPPORT = "support"
+
+
 def as_rule(name: Any) -> Rule:
     """The rule of this name."""
+    if name == SUPPORT:
+        raise ValueError(
+            "landmarks='support' needs labels and a model: use hinge.KernelSVC, or fit one and take its feature_map_."
+        )
     checks.choice("landmarks", name, tuple(RULES))
     return RULES[name]

@@ -231,10 +231,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = self._validated(X, reset=True)
         return self.fit_rows(X, np.ones(X.shape[0]))
 
-    def fit_rows(self, X: Any, weight: Floats, dtype: npt.DTypeLike | None = None) -> Self:
+    def fit_rows(
+        self, X: Any, weight: Floats, dtype: npt.DTypeLike | None = None, chosen: Integers | None = None
+    ) -> Self:
         """:meth:`fit` on rows that are checked already, for features of type `dtype`.
 
-        Landmarks are rows of positive weight. None: features have the type of the rows.
+        Landmarks are rows of positive weight, or those that are `chosen`. None: features have the type of the rows.
         """
         kernel = Kernel.chosen(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weight=weight)
         rows = np.flatnonzero(weight > 0)
@@ -242,7 +244,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         rng = check_random_state(self.random_state)
         n_components = n_landmarks if self.n_components is None else self.n_components
         with SINGLE_BLAS:
-            chosen = np.sort(as_rule(self.landmarks)(kernel, X, rows, n_landmarks, rng))
+            if chosen is None:
+                chosen = as_rule(self.landmarks)(kernel, X, rows, n_landmarks, rng)
+            chosen = np.sort(chosen)
             columns = Columns(kernel, X[chosen], dtype)
             wide = X[chosen].astype(np.float64)
             K = kernel.block(wide, wide)
