@@ -325,8 +325,9 @@ void bind_rows(nb::module_& m) {
   cls.def_prop_ro(
       "squared_norms",
       [](const RowsHandle& handle) {
-        const auto held = new std::shared_ptr(handle.squared_norms());
-        nb::capsule owner(held, [](void* p) noexcept { delete static_cast<decltype(held)>(p); });
+        using Norms = std::shared_ptr<const std::vector<double>>;
+        auto* held = new Norms(handle.squared_norms());
+        nb::capsule owner(held, [](void* p) noexcept { delete static_cast<Norms*>(p); });
         return nb::ndarray<nb::numpy, const double, nb::ndim<1>>((*held)->data(), {(*held)->size()}, owner);
       },
       nb::rv_policy::automatic, "|[x, rho]|^2 of every row, read-only.");
