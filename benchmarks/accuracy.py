@@ -134,7 +134,9 @@ def summary(figures: list[dict[str, Any]], peers: list[str], limit: float) -> st
 
 def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], limit: float, path: Path) -> None:
     """Seconds against C, a panel for each data set and accuracy; at the dotted limit a program that does not arrive."""
-    looks = plots.styles(programs[1:]) | {"hinge": plots.Style("#000000", width=2.5)}
+    ours, *peers = programs
+    black = plots.COLOURS.index("#000000")
+    looks = plots.styles([*peers[:black], ours, *peers[black:]]) | {ours: plots.Style("#000000", width=2.5)}
     panels = []
     for name in dict.fromkeys(figure["data"] for figure in figures):
         for accuracy in ACCURACIES:
