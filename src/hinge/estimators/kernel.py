@@ -68,8 +68,8 @@ class KernelSVC(CertifiedSVC):
         none; there it means nothing.
     landmarks : {"uniform", "k-means++", "leverage", "support"}, default="uniform"
         How "nystroem" chooses them. "support" looks at the labels: a first model on a quarter as many uniform landmarks
-        is trained, and the others are drawn among its support vectors, in proportion to their multipliers. It takes up
-        to a third more time for fewer errors, see the documentation.
+        is trained, and the others are drawn among its support vectors, in proportion to their multipliers. Fewer
+        errors for up to half as much time again.
     frequencies : {"auto", "independent", "orthogonal", "structured"}, default="auto"
         How "fourier" draws them, see :class:`hinge.features.Fourier`. "auto": structured for rbf, independent for
         laplacian.
