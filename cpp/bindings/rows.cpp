@@ -77,7 +77,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, c
       for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
         if (!products(begin, end, {out.get(), static_cast<std::size_t>(m * n_problems)}, own)) return false;
         for (std::int64_t i = begin; i < end; ++i) {
-          for (std::int64_t c = 0; c < n_problems; ++c) out[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
+          for (std::int64_t c = 0; c < n_problems; ++c)
+            out[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
         }
         return true;
       });
