@@ -4,9 +4,9 @@
     python benchmarks/accuracy.py --data Adult Web --limit 5 --output trial.md
     python benchmarks/accuracy.py --intercept free           # benchmarks/results/accuracy-free.md
 
-Without an intercept or with a free one, one thread, CPU seconds. Ours is asked for tol = accuracy and proves it. A competitor's own tolerance is
-made tighter, a third of a power of ten at a time, until its objective is within the accuracy of the optimum; the fit that reaches
-it is repeated, and the median counts. A competitor that does not arrive within --limit seconds counts with these seconds.
+Without an intercept or with a free one, one thread, CPU seconds. Ours is asked for tol = accuracy and proves it. A competitor's own
+tolerance is made tighter, a third of a power of ten at a time, until its objective is within the accuracy of the optimum; the fit
+that reaches it is repeated, and the median counts. A competitor that does not arrive within --limit seconds counts with these seconds.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ from common.store import RESULTS, markdown
 
 ACCURACIES = (1e-2, 1e-3, 1e-6)
 CS = (0.05, 1.0, 10.0, 100.0)
-PEERS = {
-    "none": ("liblinear", "LinearSVC", "Snap ML", "lightning SDCA", "svmocas", "SGDClassifier"),
-    "free": tuple(FREE_INTERCEPT),
-}
+_PLAIN = ("liblinear", "LinearSVC", "Snap ML", "lightning SDCA", "svmocas", "SGDClassifier")
+#: By kind of intercept.
+PEERS = {"none": {name: COMPETITORS[name] for name in _PLAIN}, "free": FREE_INTERCEPT}
 SETS = (
     "Adult",
     "Web",
@@ -71,16 +70,18 @@ def main() -> None:
     """Measure and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", default=list(SETS), choices=list(SETS), metavar="NAME")
-    parser.add_argument("--peers", nargs="+", choices=list(COMPETITORS | FREE_INTERCEPT), metavar="NAME")
-    parser.add_argument("--intercept", default="none", choices=("none", "free"))
+    parser.add_argument("--peers", nargs="+", metavar="NAME")
+    parser.add_argument("--intercept", default="none", choices=list(PEERS))
     parser.add_argument("--limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--output", type=Path)
     given = parser.parse_args()
     if given.output is None:
         given.output = RESULTS / ("accuracy.md" if given.intercept == "none" else "accuracy-free.md")
-    known = COMPETITORS if given.intercept == "none" else FREE_INTERCEPT
-    peers = {name: known[name] for name in given.peers or PEERS[given.intercept] if known[name].missing() is None}
+    known = PEERS[given.intercept]
+    if unknown := set(given.peers or ()) - set(known):
+        parser.error(f"--peers {sorted(unknown)}: with --intercept {given.intercept} choose among {list(known)}")
+    peers = {name: known[name] for name in given.peers or known if known[name].missing() is None}
     rows: list[list[str]] = []
     figures: list[dict[str, Any]] = []
     for name in given.data:
@@ -135,7 +136,7 @@ def summary(figures: list[dict[str, Any]], peers: list[str], limit: float) -> st
 def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], limit: float, path: Path) -> None:
     """Seconds against C, a panel for each data set and accuracy; at the dotted limit a program that does not arrive."""
     ours, *peers = programs
-    black = plots.COLOURS.index("#000000")
+    black = plots.COLOURS.index("#000000")  # ours alone
     looks = plots.styles([*peers[:black], ours, *peers[black:]]) | {ours: plots.Style("#000000", width=2.5)}
     panels = []
     for name in dict.fromkeys(figure["data"] for figure in figures):

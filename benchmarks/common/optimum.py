@@ -3,7 +3,8 @@
     python benchmarks/common/optimum.py        # print the table
 
 An entry is made by a run of hinge; what is stored are P and D of its weights and multipliers, computed here in plain NumPy, not the
-run's claims. It is found again by a fingerprint of rows, labels, C and kind of intercept. A measurement that it does not admit is an error.
+run's claims. It is found again by a fingerprint of rows, labels, C and kind of intercept. A measurement that it does not admit is an
+error.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     P(w, b) = 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b))
     D(a)    = sum_i a_i - 1/2 |sum_i a_i y_i x_i|^2,    0 <= a_i <= C
 
-b = 0, or it is free: then sum_i a_i y_i = 0. D(a) <= min P <= P(w, b) for every w and every such a. With lambda = 1/(C m), P is lambda/2 |w|^2 + mean hinge divided by lambda.
+b = 0, or it is free: then sum_i a_i y_i = 0. D(a) <= min P <= P(w, b) for every w and every such a. With lambda = 1/(C m), P is
+lambda/2 |w|^2 + mean hinge divided by lambda.
 """
 
 from __future__ import annotations

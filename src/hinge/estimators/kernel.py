@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -12,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -22,7 +20,7 @@ from hinge.certificate import Certificate, Certificates
 from hinge.certificate.exact_kernel import exact_certificates, silent
 from hinge.estimators.certified import CertifiedSVC
 from hinge.features import Fourier, Kernel, KernelProblem, Nystroem, SupportVectors
-from hinge.features.landmarks import RULES, SUPPORT, added
+from hinge.features.landmarks import RULES, SUPPORT, extended
 from hinge.features.nystroem import DEFAULT_COMPONENTS
 from hinge.features.store import stored
 from hinge.problem import Floats, Integers, Loss, Order, Problem, as_rows, held_still
@@ -324,12 +322,10 @@ class KernelSVC(CertifiedSVC):
         first = clone(self).set_params(
             n_components=max(1, int(_FIRST_SHARE * n)), landmarks="uniform", store_dual=True, warm_start=False
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # it is a hint, no model
-            first.fit(X, y, weight)
+        first.fit(X, y, weight)
         attention = first.dual_coef_.sum(axis=0)
         rng = check_random_state(self.random_state)
-        return added(first.feature_map_.landmark_indices_, attention, rows, n, rng)
+        return extended(first.feature_map_.landmark_indices_, attention, rows, n, rng)
 
     # The exact kernel
 

@@ -65,7 +65,7 @@ def leverage(kernel: Kernel, X: Any, rows: Integers, n: int, rng: np.random.Rand
     return pool[_drawn(scores, min(n, int(np.count_nonzero(scores))), rng)]
 
 
-def added(first: Integers, weights: Floats, rows: Integers, n: int, rng: np.random.RandomState) -> Integers:
+def extended(first: Integers, weights: Floats, rows: Integers, n: int, rng: np.random.RandomState) -> Integers:
     """The rows `first` and others up to n, drawn in proportion to their weights; where these are zero, uniformly."""
     weights = weights.copy()
     weights[first] = 0.0

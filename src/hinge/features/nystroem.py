@@ -234,9 +234,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def fit_rows(
         self, X: Any, weight: Floats, dtype: npt.DTypeLike | None = None, chosen: Integers | None = None
     ) -> Self:
-        """:meth:`fit` on rows that are checked already, for features of type `dtype`.
+        """:meth:`fit` on rows that are checked already.
 
-        Landmarks are rows of positive weight, or those that are `chosen`. None: features have the type of the rows.
+        Without a `dtype`, features have the type of the rows. Landmarks are the rows `chosen`; without them, rows of
+        positive weight by the rule of `landmarks`.
         """
         kernel = Kernel.chosen(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weight=weight)
         rows = np.flatnonzero(weight > 0)
