@@ -38,6 +38,7 @@ class KernelCase:
     m: int = 40
     d: int = 11
     scale: float = 1.0
+    offset: float = 0.0
     seed: int = 0
 
     def arrays(self) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -52,7 +53,7 @@ class KernelCase:
         if self.weights:
             cost *= random.uniform(0.1, 3.0, self.m)
             cost[3] = 0.0  # left out
-        X = (X * self.scale).astype(self.dtype)
+        X = (X * self.scale + self.offset).astype(self.dtype)
         if self.layout == "csr":
             X[random.random(X.shape) < 0.5] = 0.0
             return sp.csr_array(X), target, cost

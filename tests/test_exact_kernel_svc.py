@@ -75,10 +75,17 @@ def test_several_classes_weights_and_a_warm_start() -> None:
 def test_bits_do_not_depend_on_threads_nor_on_memory() -> None:
     models = [
         exact(C=10.0, n_jobs=n, memory_limit=limit).fit(IRIS, SPECIES)
-        for n, limit in ((1, None), (2, None), (1, "1KB"))
+        for n, limit in ((1, None), (2, None), (1, "100KB"))  # which has room for a working set
     ]
     assert len({model.coef_.tobytes() for model in models}) == 1
     assert len({model.decision_function(IRIS).tobytes() for model in models}) == 1
+
+
+def test_little_memory_means_small_working_sets_and_the_same_optimum() -> None:
+    with_much, with_little = (exact(C=10.0, memory_limit=limit).fit(IRIS, SPECIES) for limit in (None, "1KB"))
+    for one, other in zip(with_much.certificate_, with_little.certificate_, strict=True):
+        assert other.within(1e-3)
+        assert one.dual <= other.primal and other.dual <= one.primal
 
 
 def test_model_survives_pickling_and_cloning() -> None:

@@ -108,6 +108,7 @@ HARD = [
     KernelCase(kernel=Kernel("rbf", gamma=1e-4), m=14, d=5, scale=100.0, C=1e6),
     KernelCase(kernel=Kernel("rbf", gamma=1e-4), m=14, d=5, scale=100.0, C=1e6, layout="csr"),
     KernelCase(kernel=Kernel("rbf", gamma=1e-10), m=14, d=5, C=1e3),
+    KernelCase(kernel=Kernel("rbf", gamma=0.1), m=14, d=5, offset=1e7, C=1e3),
     KernelCase(kernel=Kernel("laplacian", gamma=1e3), m=14, d=5, layout="csr"),
     KernelCase(kernel=Kernel("polynomial", gamma=1.0, coef0=0.0, degree=7), m=14, d=5, scale=3.0, C=1e-3),
     KernelCase(kernel=Kernel("linear"), m=14, d=5, scale=1e5, C=1e-8),
@@ -144,6 +145,12 @@ def assert_true(evaluator: KernelEvaluator, exact: Exact, a: np.ndarray, v: np.n
         b = upper.b - problem.shift(w)
         assert Decimal(upper.value) >= exact.primal(w, b), "P is too small"
         assert upper.rounding <= 1e-6 * upper.value
+
+
+def test_rows_far_from_zero_cost_no_accuracy() -> None:
+    case = KernelCase(kernel=Kernel("rbf", gamma=0.1), offset=1e7)
+    outcome = train(case.make(), Lasvm(), Options(tol=1e-6))
+    assert outcome.status == "converged"
 
 
 @pytest.mark.parametrize("case", INDEFINITE, ids=lambda case: str(case.seed))

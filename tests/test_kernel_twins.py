@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from kernel_cases import CASES, KERNELS, KernelCase, kernel_pair, name
 from pairs import assert_same, assert_same_run, poll, twin_of
 
 from hinge import KernelPegasos, Lasvm, _core
+from hinge.problem import as_rows
 from hinge.reference import core
 from hinge.reference import kernel as kernel_twin
 from hinge.reference.twin import in_numpy
@@ -36,6 +38,23 @@ def test_native_solver_equals_the_twin(solver: str, case: KernelCase) -> None:
     assert_same(native, slow, "after rebuilding")
     assert native.advance(1, poll()) == slow.advance(1, poll())
     assert_same(native, slow, "an epoch after rebuilding")
+
+
+def test_exponential_is_right_to_two_units_in_the_last_place() -> None:
+    random = np.random.default_rng(0)
+    q = np.concatenate(([0.0, 5e-324, 1e-17, 0.3466, 707.9], random.uniform(0.0, 1.0, 500), random.uniform(0.0, 708.0, 500)))
+    rows = as_rows(q[:, np.newaxis])
+    kernel = _core.Kernel(_core.KernelKind.laplacian, 1.0, 1, 0.0, 0.0)
+    found = _core.kernel_row(rows, kernel, 0)  # exp(-|q - 0|)
+    assert found[0] == 1.0
+    for value, exponent in zip(found.tolist(), q.tolist(), strict=True):
+        with localcontext() as context:
+            context.prec = 40
+            exact = (-Decimal(exponent)).exp()
+            assert abs(Decimal(value) / exact - 1) < 2 * Decimal(2.0**-53)
+        assert value == kernel_twin.exponential(-exponent)
+    beyond = _core.kernel_row(as_rows(np.array([[0.0], [709.0], [1e100]])), kernel, 0)
+    assert beyond.tolist() == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("case", CASES, ids=name)

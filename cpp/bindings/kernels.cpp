@@ -25,13 +25,21 @@ Owned<double> row_of(const RowsHandle& handle, const Kernel& kernel, std::int64_
   std::vector<double> values(static_cast<std::size_t>(handle.size()));
   handle.visit([&](const auto& rows) {
     const std::int64_t held[] = {i};
-    const KernelPanels<std::decay_t<decltype(rows)>> panel(kernel, rows, held);
-    auto scratch = panel.scratch();
+    const Geometry geometry = geometry_of(kernel, rows);
+    const KernelBlock<std::decay_t<decltype(rows)>> block(kernel, rows, geometry, held);
+    auto scratch = block.scratch();
     std::vector<std::int64_t> columns(values.size());
     std::iota(columns.begin(), columns.end(), std::int64_t{0});
-    panel.values(columns, scratch, values);
+    block.values(columns, scratch, values);
   });
   return owned(std::move(values));
+}
+
+double reach_of(const RowsHandle& handle, const Kernel& kernel) {
+  return handle.visit([&](const auto& rows) {
+    const Geometry geometry = geometry_of(kernel, rows);
+    return geometry.cancels(kernel) ? geometry.largest_norm() : 0.0;
+  });
 }
 
 Owned<double> diagonal_of(const RowsHandle& handle, const Kernel& kernel) {
@@ -69,6 +77,8 @@ void bind_kernels(nb::module_& m) {
   m.def("kernel_sums", &sums_of, nb::arg("rows"), nb::arg("kernel"), nb::arg("beta"), nb::arg("poll"), nb::arg("n_threads") = 1,
         "sum_h beta_h k(x_h, x_j) for every row j, or None when stopped.");
   m.def("kernel_row", &row_of, nb::arg("rows"), nb::arg("kernel"), nb::arg("i"), "k(x_i, x_j) for every row j.");
+  m.def("kernel_reach", &reach_of, nb::arg("rows"), nb::arg("kernel"),
+        "The largest |x|^2 if |x - z|^2 is computed from norms and products, with the origin that they have; otherwise 0.");
   m.def("kernel_diagonal", &diagonal_of, nb::arg("rows"), nb::arg("kernel"), "k(x_i, x_i) for every row i.");
 
   nb::class_<LasvmOptions>(m, "LasvmOptions")

@@ -658,6 +658,11 @@ def kernel_sums(rows: Rows, kernel: Kernel, beta: Annotated[NDArray[numpy.float6
 def kernel_row(rows: Rows, kernel: Kernel, i: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """k(x_i, x_j) for every row j."""
 
+def kernel_reach(rows: Rows, kernel: Kernel) -> float:
+    """
+    The largest |x|^2 if |x - z|^2 is computed from norms and products, with the origin that they have; otherwise 0.
+    """
+
 def kernel_diagonal(rows: Rows, kernel: Kernel) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """k(x_i, x_i) for every row i."""
 

@@ -55,7 +55,7 @@ class Decomposition {
     violation_ = problem.free_intercept ? list_pairs(problem, dual) : list_singles(rows, problem, dual);
     if (!(violation_ > 0.0)) return false;
     rows_at_work.assign(kept.begin(), kept.end());
-    fill();
+    fill(problem.size());
     return true;
   }
 
@@ -88,6 +88,7 @@ class Decomposition {
   double violation_ = 0.0;
   std::vector<Candidate> rising_;
   std::vector<Candidate> falling_;
+  std::vector<char> chosen_;  // for each row: whether it is at work
   WorkingSet set_;
 
   /// Both ends of violating pairs; returns the largest violation.
@@ -117,17 +118,19 @@ class Decomposition {
   }
 
   /// The worst of both lists in turn, until the set is full or the lists are empty.
-  void fill() {
+  void fill(std::int64_t m) {
     for (auto* list : {&rising_, &falling_}) {
       const auto count = std::min<std::ptrdiff_t>(size_, static_cast<std::ptrdiff_t>(list->size()));
       std::partial_sort(list->begin(), list->begin() + count, list->end());
       list->resize(static_cast<std::size_t>(count));
     }
+    chosen_.assign(static_cast<std::size_t>(m), false);
+    for (const std::int64_t i : rows_at_work) chosen_[static_cast<std::size_t>(i)] = true;
     const auto add = [&](const std::vector<Candidate>& list, std::size_t k) {
       if (k >= list.size() || static_cast<std::int64_t>(rows_at_work.size()) >= size_) return;
-      if (std::find(rows_at_work.begin(), rows_at_work.end(), list[k].row) == rows_at_work.end()) {
-        rows_at_work.push_back(list[k].row);
-      }
+      char& chosen = chosen_[static_cast<std::size_t>(list[k].row)];
+      if (!chosen) rows_at_work.push_back(list[k].row);
+      chosen = true;
     };
     for (std::size_t k = 0; k < std::max(rising_.size(), falling_.size()); ++k) {
       add(rising_, k);

@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <span>
 
-#include "hinge/processor.hpp"
+#include "hinge/exponential.hpp"
 
 namespace hinge {
 
@@ -35,27 +35,33 @@ struct Kernel {
     return kind == Kind::rbf ? Measure::squared_distance : kind == Kind::laplacian ? Measure::distance : Measure::product;
   }
 
-  /// k from what it is a function of; `norm2_x` and `norm2_z` are |x|^2 and |z|^2.
-  double operator()(double measured, double norm2_x, double norm2_z) const {
-    return constant + value(measured, norm2_x, norm2_z);
+  /// Turns what k is a function of into its values, for one row x and rows z_c; `norm2` is |x|^2, `norms2[c]` is |z_c|^2.
+  void apply(std::span<double> values, double norm2, std::span<const double> norms2) const {
+    evaluate(values, norm2, norms2);
+    if (constant == 0.0) return;
+    for (double& value : values) value += constant;
   }
 
  private:
-  double value(double measured, double norm2_x, double norm2_z) const {
+  void evaluate(std::span<double> values, double norm2, std::span<const double> norms2) const {
     switch (kind) {
       case Kind::rbf:
       case Kind::laplacian:
-        return std::exp(-gamma * measured);
+        return exponential::apply(static_cast<std::int64_t>(values.size()), -gamma, values.data());
       case Kind::polynomial:
-        return power(gamma * measured + coef0);
+        for (double& value : values) value = power(gamma * value + coef0);
+        return;
       case Kind::sigmoid:
-        return std::tanh(gamma * measured + coef0);
-      case Kind::cosine: {
-        const double lengths = std::sqrt(norm2_x) * std::sqrt(norm2_z);
-        return lengths > 0.0 ? measured / lengths : 0.0;
-      }
-      default:
-        return measured;
+        for (double& value : values) value = std::tanh(gamma * value + coef0);
+        return;
+      case Kind::cosine:
+        for (std::size_t c = 0; c < values.size(); ++c) {
+          const double lengths = std::sqrt(norm2) * std::sqrt(norms2[c]);
+          values[c] = lengths > 0.0 ? values[c] / lengths : 0.0;
+        }
+        return;
+      case Kind::linear:
+        return;
     }
   }
 
@@ -66,74 +72,4 @@ struct Kernel {
   }
 };
 
-namespace measures {
-
-// Between four dense rows and one: eight interleaved accumulators for each pair, as in rows.hpp. So the bits do not depend on which
-// rows are measured together, nor on which of the two rows of a pair is which.
-
-typedef double Half __attribute__((vector_size(4 * sizeof(double)), aligned(8)));
-
-struct Product {
-  [[gnu::always_inline]] static void add(Half& sum, const Half& x, const Half& z) { sum += x * z; }
-  static void add(double& sum, double x, double z) { sum += x * z; }
-};
-
-struct SquaredDifference {
-  [[gnu::always_inline]] static void add(Half& sum, const Half& x, const Half& z) { sum += (x - z) * (x - z); }
-  static void add(double& sum, double x, double z) { sum += (x - z) * (x - z); }
-};
-
-struct Difference {
-  [[gnu::always_inline]] static void add(Half& sum, const Half& x, const Half& z) { sum += x > z ? x - z : z - x; }
-  static void add(double& sum, double x, double z) { sum += x > z ? x - z : z - x; }
-};
-
-template <class Term>
-[[gnu::always_inline]] inline void sum_four(std::int64_t n, const double* const* x, const double* z, double* out) {
-  Half sum[8]{};  // left and right half of the accumulators of each pair
-  std::int64_t j = 0;
-  for (; j + 8 <= n; j += 8) {
-    const Half& left = *reinterpret_cast<const Half*>(z + j);
-    const Half& right = *reinterpret_cast<const Half*>(z + j + 4);
-    for (int p = 0; p < 4; ++p) {
-      Term::add(sum[2 * p], *reinterpret_cast<const Half*>(x[p] + j), left);
-      Term::add(sum[2 * p + 1], *reinterpret_cast<const Half*>(x[p] + j + 4), right);
-    }
-  }
-  for (int p = 0; p < 4; ++p) {
-    double lanes[8];
-    std::memcpy(lanes, &sum[2 * p], sizeof lanes);
-    for (std::int64_t k = 0; j + k < n; ++k) Term::add(lanes[k], x[p][j + k], z[j + k]);
-    out[p] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-  }
-}
-
-HINGE_FOR_EACH_PROCESSOR
-[[maybe_unused]] static void products(std::int64_t n, const double* const* x, const double* z, double* out) {
-  sum_four<Product>(n, x, z, out);
-}
-
-HINGE_FOR_EACH_PROCESSOR
-[[maybe_unused]] static void squared_distances(std::int64_t n, const double* const* x, const double* z, double* out) {
-  sum_four<SquaredDifference>(n, x, z, out);
-}
-
-HINGE_FOR_EACH_PROCESSOR
-[[maybe_unused]] static void distances(std::int64_t n, const double* const* x, const double* z, double* out) {
-  sum_four<Difference>(n, x, z, out);
-}
-
-/// out[p] = measure of x[p] and z, p < 4
-inline void four(Measure measure, std::int64_t n, const double* const* x, const double* z, double* out) {
-  switch (measure) {
-    case Measure::product:
-      return products(n, x, z, out);
-    case Measure::squared_distance:
-      return squared_distances(n, x, z, out);
-    case Measure::distance:
-      return distances(n, x, z, out);
-  }
-}
-
-}  // namespace measures
 }  // namespace hinge

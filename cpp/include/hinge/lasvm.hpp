@@ -41,7 +41,7 @@ namespace hinge {
 struct LasvmOptions {
   std::int64_t online_epochs = 1;
   double tau = 1e-3;
-  std::int64_t working_set = 128;
+  std::int64_t working_set = 1024;  // rows at most: they must fit into the cache
   std::int64_t cache_bytes = std::int64_t{1} << 28;
   double tol = 1e-3;  // relative gap at which an epoch of the finishing step ends
   std::int64_t n_threads = 1;
@@ -92,9 +92,9 @@ struct Lasvm {
       : options(how),
         order(row_order),
         rng(random),
-        dual(problem, KernelCache(kernel, problem.size(), how.cache_bytes, how.working_set + 2)),
+        dual(problem, KernelCache(kernel, problem.size(), how.cache_bytes, kLeastRows)),
         support(problem.size()),
-        decomposition(std::min(how.working_set, problem.size())) {}
+        decomposition(std::min({how.working_set, problem.size(), dual.cache.capacity()})) {}
 
   /// What a saved run consists of.
   template <class F>
@@ -143,6 +143,8 @@ struct Lasvm {
   }
 
  private:
+  static constexpr std::int64_t kLeastRows = 4;  // in the cache
+
   Estimate now(const Problem& problem) const { return dual.objective(problem, dual.intercept(problem)); }
 
   /// Steps on about m rows, or until the gap is that asked for, or a quarter of what it was. False when stopped by the poll.

@@ -7,7 +7,11 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
+
+#include "hinge/processor.hpp"
 
 namespace hinge {
 
@@ -40,6 +44,39 @@ class Sum {
  private:
   double high_ = 0.0;
   double low_ = 0.0;
+};
+
+namespace detail {
+
+/// `Sum::add(scale x_k)` on the k-th sum, for k < n.
+HINGE_FOR_EACH_PROCESSOR
+[[maybe_unused]] static void add_to_each(std::int64_t n, double scale, const double* __restrict x, double* __restrict high,
+                                         double* __restrict low) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double term = scale * x[k];
+    const double next = high[k] + term;
+    const double shadow = next - high[k];
+    low[k] += (high[k] - (next - shadow)) + (term - shadow);
+    high[k] = next;
+  }
+}
+
+}  // namespace detail
+
+/// Compensated sums side by side, for the registers of the processor.
+class Sums {
+ public:
+  explicit Sums(std::size_t n) : high_(n), low_(n) {}
+
+  /// Adds scale x_k to sum first + k.
+  void add(std::int64_t first, double scale, std::span<const double> x) {
+    detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), high_.data() + first, low_.data() + first);
+  }
+  double value(std::size_t k) const { return high_[k] + low_[k]; }
+
+ private:
+  std::vector<double> high_;
+  std::vector<double> low_;
 };
 
 /// term(0) + ... + term(n - 1)

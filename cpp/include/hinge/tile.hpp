@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of all dense linear algebra: a tile of C += A'B, A and B packed in panels of columns.
+// The kernel of all dense linear algebra: a tile of C += A'B, A and B packed in panels of columns. Distances are added up as products are.
 //
 // Every entry of C is summed over the rows of A and B in their order, by one multiplication and one addition each: the result has the
 // same bits whatever the width of the processor's registers, and however the tiles are shared among threads.
@@ -17,27 +17,48 @@ namespace hinge::tile {
 inline constexpr std::int64_t kRows = 6;     // columns of A in a panel: rows of a tile of C
 inline constexpr std::int64_t kColumns = 8;  // columns of B in a panel
 
-/// sum[i][j] = sum_k a[k][i] b[k][j] over k < n
-HINGE_FOR_EACH_PROCESSOR
-[[maybe_unused]] static void multiply(std::int64_t n, const double* a, const double* b, double* sum) {
-  typedef double Half __attribute__((vector_size(kColumns / 2 * sizeof(double)), aligned(8)));
+typedef double Half __attribute__((vector_size(kColumns / 2 * sizeof(double)), aligned(8)));
+
+/// What is summed over k, for a register or for one number.
+struct Product {
+  template <class T>
+  [[gnu::always_inline]] static void add(T& sum, double a, const T& b) {
+    sum += a * b;
+  }
+};
+struct Distance {
+  template <class T>
+  [[gnu::always_inline]] static void add(T& sum, double a, const T& b) {
+    sum += a > b ? a - b : b - a;
+  }
+};
+struct SquaredDifference {
+  template <class T>
+  [[gnu::always_inline]] static void add(T& sum, double a, const T& b) {
+    sum += (a - b) * (a - b);
+  }
+};
+
+/// sum[i][j] = sum_k Term of a[k][i] and b[k][j], over k < n
+template <class Term>
+HINGE_FOR_EACH_PROCESSOR void accumulate(std::int64_t n, const double* a, const double* b, double* sum) {
   Half l0{}, l1{}, l2{}, l3{}, l4{}, l5{};  // columns 0 .. 3 of each row
   Half r0{}, r1{}, r2{}, r3{}, r4{}, r5{};  // columns 4 .. 7
   for (std::int64_t k = 0; k < n; ++k, a += kRows, b += kColumns) {
     const Half left = *reinterpret_cast<const Half*>(b);
     const Half right = *reinterpret_cast<const Half*>(b + kColumns / 2);
-    l0 += a[0] * left;
-    r0 += a[0] * right;
-    l1 += a[1] * left;
-    r1 += a[1] * right;
-    l2 += a[2] * left;
-    r2 += a[2] * right;
-    l3 += a[3] * left;
-    r3 += a[3] * right;
-    l4 += a[4] * left;
-    r4 += a[4] * right;
-    l5 += a[5] * left;
-    r5 += a[5] * right;
+    Term::add(l0, a[0], left);
+    Term::add(r0, a[0], right);
+    Term::add(l1, a[1], left);
+    Term::add(r1, a[1], right);
+    Term::add(l2, a[2], left);
+    Term::add(r2, a[2], right);
+    Term::add(l3, a[3], left);
+    Term::add(r3, a[3], right);
+    Term::add(l4, a[4], left);
+    Term::add(r4, a[4], right);
+    Term::add(l5, a[5], left);
+    Term::add(r5, a[5], right);
   }
   const Half all[] = {l0, r0, l1, r1, l2, r2, l3, r3, l4, r4, l5, r5};
   std::memcpy(sum, all, sizeof all);
@@ -77,7 +98,7 @@ inline void add_product(const Panels<kRows>& a, std::int64_t p, const Panels<kCo
                         std::int64_t columns, double* c, std::int64_t leading) {
   double sum[kRows * kColumns];
   for (std::int64_t column = 0; column < columns; column += kColumns) {
-    multiply(n, a.panel(p), b.panel(column / kColumns), sum);
+    accumulate<Product>(n, a.panel(p), b.panel(column / kColumns), sum);
     const std::int64_t width = std::min(kColumns, columns - column);
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < width; ++j) c[i * leading + column + j] += sum[i * kColumns + j];
@@ -108,7 +129,7 @@ struct Sides {
     const std::int64_t last = std::min(first + kRows, size);
     double sum[kRows * kColumns];
     for (std::int64_t column = 0; column < last; column += kColumns) {
-      multiply(n, a.panel(p), b.panel(column / kColumns), sum);
+      accumulate<Product>(n, a.panel(p), b.panel(column / kColumns), sum);
       for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t end = std::min(column + kColumns, i + 1);
         for (std::int64_t j = column; j < end; ++j) c[i * leading + j] += sum[(i - first) * kColumns + (j - column)];

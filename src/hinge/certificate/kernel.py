@@ -154,7 +154,7 @@ def value_error(problem: KernelProblem) -> tuple[float, Floats]:
     kernel, rows = problem.kernel, problem.rows
     dense = rows.layout == "dense"
     terms = rows.n_features if dense else rows.longest
-    of_sums = (terms / (8 if dense else 4) + 16.0) * _ROUNDOFF  # relative to the sum of the terms without their signs
+    of_sums = (terms / (1 if dense else 4) + 16.0) * _ROUNDOFF  # relative to the sum of the terms without their signs
     norms2 = rows.squared_norms * (1.0 + of_sums) + 1e-300
     bounds, relative = np.ones(problem.m), of_sums
     if kernel.function == "linear":
@@ -164,13 +164,14 @@ def value_error(problem: KernelProblem) -> tuple[float, Floats]:
         relative = 1.01 * kernel.degree * of_sums
     elif kernel.function == "sigmoid":
         relative = kernel.gamma * float(norms2.max()) * of_sums + (1.0 + abs(kernel.coef0)) * of_sums
-    elif dense or kernel.function == "cosine":
-        # An exponent e is off by that share of it, and e exp(-e) is at most 1.
-        relative = 2.0 * of_sums + kernel.gamma * terms * 1e-322
+    elif kernel.function == "cosine":
+        relative = 2.0 * of_sums
     else:
-        # Norms and products cancel, so that the error of an exponent has their size.
-        size = 4.0 * float(norms2.max()) if kernel.function == "rbf" else 16.0 * math.sqrt(terms * float(norms2.max()))
-        relative = of_sums + kernel.gamma * size * of_sums
+        # An exponent e is off by a share of it, and e exp(-e) is at most 1; or, where sums cancel, by a share of their size.
+        size = 4.0 * _core.kernel_reach(rows, problem.native_kernel)
+        if kernel.function == "laplacian" and not dense:
+            size = 16.0 * math.sqrt(terms * float(norms2.max()))
+        relative = 2.0 * of_sums + kernel.gamma * (size * (1.0 + of_sums) * of_sums + terms * 1e-322)
     rho2 = problem.intercept.rho**2
     return min(2.0, relative) + 16.0 * _ROUNDOFF, np.sqrt(bounds + rho2) * (1.0 + 16.0 * _ROUNDOFF)
 

@@ -1,8 +1,8 @@
 """Kernel values between rows, and rows of the kernel matrix.
 
-A value is computed in float64, in the order of native code: with x_h held, row x_j is read. Dense rows have |x - z|^2
-from the differences; sparse ones from norms and a product, as their values at other columns are not read. ``math.exp``
-and ``math.tanh`` are those of the C library, as in native code, so that the bits are the same on one machine.
+A value is computed in float64, in the order of native code: with x_h held, row x_j is read. |x - z|^2 comes from norms
+and a product; dense rows are seen from the first one, so that nothing is lost where all are far from 0, and with a
+large gamma it comes from differences. ``math.tanh`` is that of the C library, as in native code, so that the bits are the same on one machine; exp is a polynomial.
 
 Solvers use kernel rows in single precision (`KernelRows`), as native code keeps them. `kernel_sums` is for what must be
 exact.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,11 @@ class Kernel:
 
     def value(self, rows: Rows, held: int, j: int) -> float:
         """k(x_held, x_j)"""
-        norm2, other = rows.squared_norm(held), rows.squared_norm(j)
         if self.function == "rbf":
-            return self.constant + math.exp(-self.gamma * _squared_distance(rows, held, j))
+            return self.constant + exponential(-self.gamma * _squared_distance(rows, self.gamma, held, j))
         if self.function == "laplacian":
-            return self.constant + math.exp(-self.gamma * _distance(rows, held, j))
-        return self._of_product(_product(rows, held, j), norm2, other)
+            return self.constant + exponential(-self.gamma * _distance(rows, held, j))
+        return self._of_product(_product(rows, held, j), _norm2(rows, held), _norm2(rows, j))
 
     def diagonal(self, rows: Rows, i: int) -> float:
         """k(x_i, x_i)"""
@@ -70,6 +70,32 @@ class Kernel:
         return self.constant + value
 
 
+def exponential(x: float) -> float:
+    """exp(x) for x <= 0: 2^n exp(r) with x = n ln 2 + r, and the series of exp(r). Below -708 it is 0."""
+    if x < _LEAST:
+        return 0.0
+    n = (x * _LOG2E + _WHOLE) - _WHOLE
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    value = 0.0
+    for k in range(_TERMS, -1, -1):
+        value = value * r + 1.0 / math.factorial(k)
+    return math.ldexp(value, int(n))
+
+
+_LARGEST_EXPONENT = 100.0  # with larger ones |x - z|^2 comes from differences: the rounding of norms would count
+_TERMS = 13
+_LEAST = -708.0
+_LOG2E = float.fromhex("0x1.71547652b82fep+0")
+_WHOLE = float.fromhex("0x1.8p52")  # numbers of this size have no fraction
+_LN2_HIGH = float.fromhex("0x1.62e42fefa38p-1")  # with zeros at its end: n times it is exact
+_LN2_LOW = float.fromhex("0x1.ef35793c7673p-45")
+
+
+def _lanes(rows: Rows) -> int:
+    """Accumulators of a sum over the features."""
+    return 1 if rows.layout == "dense" else rows.lanes
+
+
 def _spread(rows: Rows, i: int) -> Floats:
     """Row i with all its zeros."""
     columns, x = rows.entries(i)
@@ -78,29 +104,48 @@ def _spread(rows: Rows, i: int) -> Floats:
     return full
 
 
+def _norm2(rows: Rows, i: int) -> float:
+    return _product(rows, i, i) if rows.layout == "dense" else rows.squared_norm(i)
+
+
 def _product(rows: Rows, held: int, j: int) -> float:
     columns, z = rows.entries(j)
-    return interleaved_sum(z * _spread(rows, held)[columns], rows.lanes)
+    return interleaved_sum(z * _spread(rows, held)[columns], _lanes(rows))
 
 
-def _squared_distance(rows: Rows, held: int, j: int) -> float:
-    if rows.layout == "dense":
-        difference = rows.entries(held)[1] - rows.entries(j)[1]
-        return interleaved_sum(difference * difference, rows.lanes)
+def _squared_distance(rows: Rows, gamma: float, held: int, j: int) -> float:
     if held == j:
         return 0.0
-    return max(0.0, (rows.squared_norm(held) + rows.squared_norm(j)) - 2.0 * _product(rows, held, j))
+    if rows.layout == "dense":
+        x, z = _from_first(rows, held), _from_first(rows, j)
+        if gamma * _reach(rows) > _LARGEST_EXPONENT:
+            return interleaved_sum((x - z) * (x - z), _lanes(rows))
+        norm2, other, product = (interleaved_sum(terms, _lanes(rows)) for terms in (x * x, z * z, x * z))
+    else:
+        norm2, other, product = rows.squared_norm(held), rows.squared_norm(j), _product(rows, held, j)
+    return max(0.0, (norm2 + other) - 2.0 * product)
+
+
+def _from_first(rows: Rows, i: int) -> Floats:
+    return np.asarray(rows.entries(i)[1] - rows.entries(0)[1])
+
+
+@lru_cache(maxsize=4)
+def _reach(rows: Rows) -> float:
+    """The largest |x_i - x_0|^2."""
+    squares = (_from_first(rows, i) ** 2 for i in range(len(rows)))
+    return max(interleaved_sum(terms, _lanes(rows)) for terms in squares)
 
 
 def _distance(rows: Rows, held: int, j: int) -> float:
     columns, z = rows.entries(j)
     x = _spread(rows, held)[columns]
     if rows.layout == "dense":
-        return interleaved_sum(np.abs(x - z), rows.lanes)
+        return interleaved_sum(np.abs(x - z), _lanes(rows))
     length = 0.0
     for value in rows.entries(held)[1].tolist():
         length += abs(value)
-    return max(0.0, length + interleaved_sum(np.abs(x - z) - np.abs(x), rows.lanes))
+    return max(0.0, length + interleaved_sum(np.abs(x - z) - np.abs(x), _lanes(rows)))
 
 
 class KernelRows:

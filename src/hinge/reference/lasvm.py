@@ -26,14 +26,21 @@ from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
 
 
+_LEAST_ROWS = 4  # in the cache
+_BYTES = 4  # of a kernel value in it
+
+
 @dataclass(frozen=True)
 class LasvmOptions:
-    """Those of :class:`hinge.Lasvm`; here all kernel rows are kept, by one thread."""
+    """Those of :class:`hinge.Lasvm`; here all kernel rows are kept, by one thread.
+
+    `cache_bytes` bounds the size of a working set all the same.
+    """
 
     online_epochs: int = 0
     tau: float = 1e-3
-    working_set: int = 128
-    cache_bytes: int = 0
+    working_set: int = 1024
+    cache_bytes: int = 2**28
     tol: float = 1e-3
     n_threads: int = 1
 
@@ -55,7 +62,8 @@ class Lasvm(Algorithm):
         self.rng = rng
         self.dual = KernelDual(problem, kernel)
         self.support = array("q")
-        self.decomposition = Decomposition(min(options.working_set, problem.m))
+        fit = max(_LEAST_ROWS, options.cache_bytes // (_BYTES * problem.m))
+        self.decomposition = Decomposition(min(options.working_set, problem.m, fit))
         self.epochs = 0
         self.finishing = False
 

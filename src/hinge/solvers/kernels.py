@@ -30,8 +30,8 @@ class Lasvm(NativeSolver):
         faster wherever we measured.
     tau : float, default=1e-3
         Online steps are for pairs that violate by more than this.
-    working_set : int, default=128
-        Rows of a working set of the finishing step.
+    working_set : int, default=1024
+        Rows of a working set of the finishing step, at most: they must fit into the cache.
     cache_size : float, default=512
         Megabytes for kernel rows. Rows that do not fit are computed again.
 
@@ -53,7 +53,7 @@ class Lasvm(NativeSolver):
 
     online_epochs: int = 0
     tau: float = 1e-3
-    working_set: int = 128
+    working_set: int = 1024
     cache_size: float = 512.0
 
     def __post_init__(self) -> None:
