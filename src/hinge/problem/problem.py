@@ -168,9 +168,9 @@ class Problem:
         return self.rows.fingerprint() ^ words ^ _core.checksum(self.target) ^ (_core.checksum(self.cost) >> 1)
 
     def spread(self, a: Floats) -> Floats:
-        """Multipliers of all samples: zero for those left out."""
+        """Multipliers of all samples, in an array that can be written to: zero for those left out."""
         if self.positions is None:
-            return a
+            return np.require(a, requirements=["C_CONTIGUOUS", "WRITEABLE"])
         full = np.zeros(self.n_samples)
         full[self.positions] = a
         return full
