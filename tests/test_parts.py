@@ -38,6 +38,41 @@ def assert_same_outcome(part: Problem, alone: Problem, solver: str = "dcd") -> N
     assert (found.status, found.n_iter) == (expected.status, expected.n_iter)
 
 
+def test_equal_costs_are_in_memory_once() -> None:
+    whole = problem_of(X, cost=np.full(M, 0.01))
+    for problem in (whole, whole.part(np.arange(0, M, 2)), whole.with_target(-T), whole.with_cost(np.full(M, 0.02))):
+        assert problem.cost.strides == (0,)
+        assert not problem.cost.flags.writeable
+    assert problem_of(X).cost.strides == (8,), "these differ"
+
+
+@pytest.mark.parametrize(("solver", "loss"), with_losses())
+def test_equal_costs_give_the_same_bits_however_they_are_stored(solver, loss) -> None:
+    def found(cost: Any) -> Any:
+        problem = problem_of(X[:3000], T[:3000], cost, loss)
+        assert problem.cost.strides == (0,)
+        if cost.strides == (8,):
+            problem.native = _core.Problem(problem.rows, problem.target, cost, problem.loss.native, False)
+        return problem.fingerprint, problem.native.total_cost, train(problem, SOLVERS[solver], Options(max_iter=10))
+
+    (*once, one), (*each, other) = found(np.broadcast_to(0.01, 3000)), found(np.full(3000, 0.01))
+    assert once == each
+    assert one.certificate == other.certificate
+    assert np.array_equal(one.model.w, other.model.w)
+    assert np.array_equal(one.bound.multipliers, other.bound.multipliers)
+
+
+@pytest.mark.parametrize("cost", [np.nan, 0.0, -1.0, np.inf])
+@pytest.mark.parametrize("shared", [True, False])
+def test_native_code_refuses_costs_that_are_none(cost, shared) -> None:
+    problem = problem_of(X[:100], T[:100], np.full(100, 0.01))
+    costs = np.broadcast_to(cost, 100) if shared else np.full(100, cost)
+    with pytest.raises(ValueError, match="positive and finite"):
+        Problem(problem.rows, problem.target, costs)
+    with pytest.raises(ValueError, match="side by side"):
+        _core.Problem(problem.rows, problem.target, np.full(200, 0.01)[::2], problem.loss.native, False)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", INTERCEPTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from loops import Signalled, X, make, solve_quietly, unconverged, y
 from registry import SOLVERS, with_losses
@@ -32,6 +33,17 @@ def test_time_limit_holds_inside_a_long_epoch(solver, loss) -> None:
     assert solution.status == "time_limit"
     assert 0.9 * limit <= seconds < limit + LEEWAY, f"{seconds:.2f} s with a limit of {limit} s"
     assert 0.0 < solution.certificate.dual <= solution.certificate.primal
+
+
+def test_without_time_for_anything_the_multipliers_are_an_array_of_zeros() -> None:
+    solution, _ = seconds_of("auto", 1e-9)
+    assert (solution.status, solution.n_iter, solution.certificate.dual) == ("time_limit", 0, 0.0)
+    assert solution.dual.shape == y.shape
+    assert not solution.dual.any()
+    assert solution.dual.flags.c_contiguous
+    assert solution.dual.flags.writeable
+    again = solve(X, y, state=solution.state)
+    assert np.array_equal(again.dual, solve(X, y).dual)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

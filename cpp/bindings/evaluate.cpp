@@ -52,7 +52,7 @@ double intercept_of(const Vector<double>& z, const Vector<double>& target, const
   if (z.shape(0) == 0) throw nb::value_error("no rows");
   Poll poll(std::make_shared<StopToken>());
   double b = 0.0;
-  best_intercept(Problem(view(target), view(cost), loss, true), view(z), 1, poll, b);
+  best_intercept(Problem(view(target), Costs(view(cost)), loss, true), view(z), 1, poll, b);
   return b;
 }
 

@@ -21,6 +21,9 @@ namespace hinge::python {
 
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+/// Any distance between the numbers, also none: then it is the same one throughout.
+template <class T>
+using Spaced = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 template <class T>
 using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using MutableVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -100,7 +103,7 @@ class RowsHandle {
 /// one.
 class ProblemHandle {
  public:
-  ProblemHandle(RowsHandle rows, Vector<double> target, Vector<double> cost, Loss::Kind loss, bool free_intercept);
+  ProblemHandle(RowsHandle rows, Vector<double> target, Spaced<double> cost, Loss::Kind loss, bool free_intercept);
 
   const RowsHandle& rows() const { return data_->rows; }
   const Problem& problem() const { return data_->problem; }
@@ -109,7 +112,7 @@ class ProblemHandle {
   struct Data {
     RowsHandle rows;
     Vector<double> target;
-    Vector<double> cost;
+    Spaced<double> cost;
     Problem problem;
   };
   std::shared_ptr<const Data> data_;

@@ -14,24 +14,32 @@ namespace {
 /// it at the end of the interpreter (gil.hpp).
 unsigned long main_thread = 0;
 
-void expect_targets_and_costs(const RowsHandle& rows, std::span<const double> target, std::span<const double> cost) {
-  expect_length("target", target.size(), rows.size());
-  expect_length("cost", cost.size(), rows.size());
-  if (rows.size() == 0) throw nb::value_error("a problem needs at least one row");
+/// In place: one for each row, side by side, or the same for all, as numpy.broadcast_to makes it.
+Costs costs_of(const Spaced<double>& cost) {
+  if (cost.shape(0) > 1 && cost.stride(0) == 0) return Costs::same(*cost.data());
+  if (cost.shape(0) > 1 && cost.stride(0) != 1) throw nb::value_error("costs must lie side by side");
+  return Costs({cost.data(), cost.shape(0)});
+}
+
+void expect_targets_and_costs(std::span<const double> target, const Costs& cost) {
   for (const double t : target) {
     if (t != 1.0 && t != -1.0) throw nb::value_error("targets must be -1 or +1");
   }
-  for (const double c : cost) {
+  for (const double c : cost.numbers()) {
     if (!(c > 0.0) || !std::isfinite(c)) throw nb::value_error("costs must be positive and finite");
   }
 }
 
 }  // namespace
 
-ProblemHandle::ProblemHandle(RowsHandle rows, Vector<double> target, Vector<double> cost, Loss::Kind loss,
+ProblemHandle::ProblemHandle(RowsHandle rows, Vector<double> target, Spaced<double> cost, Loss::Kind loss,
                              bool free_intercept) {
-  expect_targets_and_costs(rows, view(target), view(cost));
-  const Problem problem(view(target), view(cost), loss, free_intercept);
+  expect_length("target", target.shape(0), rows.size());
+  expect_length("cost", cost.shape(0), rows.size());
+  if (rows.size() == 0) throw nb::value_error("a problem needs at least one row");
+  const Costs costs = costs_of(cost);
+  expect_targets_and_costs(view(target), costs);
+  const Problem problem(view(target), costs, loss, free_intercept);
   data_ = std::make_shared<const Data>(Data{std::move(rows), std::move(target), std::move(cost), problem});
 }
 
@@ -61,7 +69,7 @@ void bind_problem(nb::module_& m) {
   main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
   nb::enum_<Loss::Kind>(m, "Loss").value("hinge", Loss::Kind::hinge).value("squared_hinge", Loss::Kind::squared_hinge);
   nb::class_<ProblemHandle>(m, "Problem", "Rows, targets in {-1, +1}, costs C_i > 0 and the loss of one binary problem.")
-      .def(nb::init<RowsHandle, Vector<double>, Vector<double>, Loss::Kind, bool>(), nb::arg("rows"), nb::arg("target"),
+      .def(nb::init<RowsHandle, Vector<double>, Spaced<double>, Loss::Kind, bool>(), nb::arg("rows"), nb::arg("target"),
            nb::arg("cost"), nb::arg("loss"), nb::arg("free_intercept"))
       .def_prop_ro("rows", &ProblemHandle::rows)
       .def_prop_ro("total_cost", [](const ProblemHandle& handle) { return handle.problem().total_cost; });

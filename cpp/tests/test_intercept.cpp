@@ -42,7 +42,7 @@ struct Sample {
   double best_by_window(std::int64_t n_threads) const {
     Poll poll = never();
     double b = 0.0;
-    check(best_intercept(Problem(target, cost, which, true), z, n_threads, poll, b), "not stopped");
+    check(best_intercept(Problem(target, Costs(cost), which, true), z, n_threads, poll, b), "not stopped");
     return b;
   }
 };

@@ -29,7 +29,7 @@ struct Line {
   }
 
   double search() const {
-    const Problem problem(target, cost, Loss::Kind::hinge, false);
+    const Problem problem(target, Costs(cost), Loss::Kind::hinge, false);
     LineSearch line_search;
     line_search(problem, at_w, at_v, slope, curvature);
     return line_search(problem, at_w, at_v, slope, curvature);  // again, with what the first search has left behind

@@ -68,7 +68,7 @@ class Toy {
   }
 
   double at(std::int64_t i, std::int64_t j) const { return x[static_cast<std::size_t>(i * options.d + j)]; }
-  Problem problem() const { return Problem(target, cost, options.loss, options.free_intercept); }
+  Problem problem() const { return Problem(target, Costs(cost), options.loss, options.free_intercept); }
 
   DenseRows<double> rows() const {
     DenseRows<double> rows;

@@ -124,13 +124,10 @@ def seed(random_state: Any) -> int:
 
 def weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> Floats:
     """Sample weights as an array of float64: finite, not negative, and not all zero unless allowed."""
+    if sample_weight is None:
+        return np.broadcast_to(1.0, X.shape[0])  # one number in memory
     unmasked("sample_weight", sample_weight)
-    if (
-        all_zero
-        and sample_weight is not None
-        and np.shape(sample_weight) == (X.shape[0],)
-        and not np.any(sample_weight)
-    ):
+    if all_zero and np.shape(sample_weight) == (X.shape[0],) and not np.any(sample_weight):
         return np.zeros(X.shape[0])  # here: scikit-learn refuses them, in some versions
     weight: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if np.any(weight < 0):

@@ -35,9 +35,16 @@ class BestShift {
  public:
   double operator()(const Problem& problem, std::span<const double> margins) {
     if (!problem.free_intercept) return 0.0;
+    return problem.cost.visit([&](auto cost) { return best(problem, cost, margins); });
+  }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  template <class Cost>
+  double best(const Problem& problem, Cost cost, std::span<const double> margins) {
     const double* margin = margins.data();
     const double* target = problem.target.data();
-    const double* cost = problem.cost.data();
     const double rising = interleaved_sum(margins.size(), [=](std::size_t i) {
       const double c = cost[i];
       return target[i] > 0.0 ? c : 0.0;
@@ -52,9 +59,6 @@ class BestShift {
     const double d = jumps_.root(-rising, 0.0, last);
     return std::abs(d) < kInfinity ? d : 0.0;
   }
-
- private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
   Jumps jumps_;
 };
@@ -98,31 +102,7 @@ struct Contact {
   /// The plane that touches the risk at a point with these margins.
   void find(const Problem& problem, std::span<const double> margins, BestShift& best_shift) {
     shift = best_shift(problem, margins);
-    const double* margin = margins.data();
-    const double* target = problem.target.data();
-    const double* cost = problem.cost.data();
-    const auto slack = [=, d = shift](std::size_t i) { return (1.0 - margin[i]) - target[i] * d; };
-    const auto sum = [&](auto&& term) {
-      return interleaved_sum(margins.size(), [=](std::size_t i) {
-        const double x = term(i);
-        return slack(i) > 0.0 ? x : 0.0;
-      });
-    };
-    risk = sum([=](std::size_t i) { return cost[i] * slack(i); });
-    offset = sum([=](std::size_t i) { return cost[i]; });
-    part = {};
-    for (std::size_t word = 0; word < rows.size(); ++word) {
-      const std::size_t n = std::min<std::size_t>(64, margins.size() - 64 * word);
-      std::uint64_t bits = 0;
-      for (std::size_t i = 0; i < n; ++i) bits |= std::uint64_t{slack(64 * word + i) > 0.0} << i;
-      rows[word] = bits;
-    }
-    if (!problem.free_intercept) return;
-    Balance balance{problem, rows, sum([=](std::size_t i) { return cost[i] * target[i]; }), offset};
-    for (std::size_t i = 0; i < margins.size() && !balance.done(); ++i) {
-      if (slack(i) == 0.0) balance.flip(static_cast<std::int64_t>(i));
-    }
-    take(balance);
+    problem.cost.visit([&](auto cost) { find(problem, cost, margins); });
   }
 
   /// The plane of the same rows on another problem; as much of the row in part belongs to it as makes the balance.
@@ -151,6 +131,35 @@ struct Contact {
   }
 
  private:
+  /// The rows at the present shift.
+  template <class Cost>
+  void find(const Problem& problem, Cost cost, std::span<const double> margins) {
+    const double* margin = margins.data();
+    const double* target = problem.target.data();
+    const auto slack = [=, d = shift](std::size_t i) { return (1.0 - margin[i]) - target[i] * d; };
+    const auto sum = [&](auto&& term) {
+      return interleaved_sum(margins.size(), [=](std::size_t i) {
+        const double x = term(i);
+        return slack(i) > 0.0 ? x : 0.0;
+      });
+    };
+    risk = sum([=](std::size_t i) { return cost[i] * slack(i); });
+    offset = sum([=](std::size_t i) { return cost[i]; });
+    part = {};
+    for (std::size_t word = 0; word < rows.size(); ++word) {
+      const std::size_t n = std::min<std::size_t>(64, margins.size() - 64 * word);
+      std::uint64_t bits = 0;
+      for (std::size_t i = 0; i < n; ++i) bits |= std::uint64_t{slack(64 * word + i) > 0.0} << i;
+      rows[word] = bits;
+    }
+    if (!problem.free_intercept) return;
+    Balance balance{problem, rows, sum([=](std::size_t i) { return cost[i] * target[i]; }), offset};
+    for (std::size_t i = 0; i < margins.size() && !balance.done(); ++i) {
+      if (slack(i) == 0.0) balance.flip(static_cast<std::int64_t>(i));
+    }
+    take(balance);
+  }
+
   /// Where no balance was reached, because of rounding or because the set was made for other costs, rows leave.
   void take(Balance& balance) {
     if (!balance.done()) {

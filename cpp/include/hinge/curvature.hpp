@@ -84,6 +84,8 @@ class Curvature {
     known_.clear();
     products_.clear();
   }
+  /// Only additions to the Gram matrix need this memory.
+  void release() { gram_.release(); }
 
   /// What a whole run is expected to cost, in passes over m rows: before anything is known but their number and size.
   static double expected_passes(double m, double stored, double n_features) {

@@ -1,6 +1,7 @@
 #pragma once
 // An epoch of a method that takes one row at a time, in an order that is known ahead.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -18,7 +19,7 @@ template <Rows R, class Stop, class Step, class... Columns>
     if (position + kPrefetchDistance < n) {
       const std::int64_t next = visit[static_cast<std::size_t>(position + kPrefetchDistance)];
       rows.prefetch(next);
-      (__builtin_prefetch(columns.data() + next), ...);
+      (__builtin_prefetch(&columns[static_cast<std::size_t>(next)]), ...);
     }
     const std::int64_t i = visit[static_cast<std::size_t>(position)];
     step(i);

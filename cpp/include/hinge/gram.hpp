@@ -37,6 +37,9 @@ class Gram {
 
   void clear() { values_.assign(static_cast<std::size_t>(size_ * size_), 0.0); }
 
+  /// The memory that `add` works in; it is kept from one to the next.
+  void release() { sides_ = tile::Sides(); }
+
   /// Adds these rows. False when stopped by the poll.
   template <Rows R>
   bool add(const R& rows, std::span<const Weighted> chosen, double constant, Poll& poll, std::int64_t n_threads) {

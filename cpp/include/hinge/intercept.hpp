@@ -205,18 +205,18 @@ struct Window {
     finite = finite && other.finite;
   }
 
-  /// The best b, if it lies between two breakpoints inside; NaN if not.
-  double best(Loss loss) const {
-    std::vector<Breakpoint> points(inside);
+  /// The best b, if it lies between two breakpoints inside; NaN if not. Reorders them, and the far ones join them.
+  double best(Loss loss) {
+    if (inside.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const auto [first, last] = std::minmax_element(inside.begin(), inside.end(), by_place);
+    const double leftmost = first->at;
+    const double rightmost = last->at;
     for (const Far* far : {&below, &above}) {
       const double cost = far->cost.value();
-      if (cost > 0.0) points.push_back({middle() + far->moment.value() / cost, cost, far == &above});
+      if (cost > 0.0) inside.push_back({middle() + far->moment.value() / cost, cost, far == &above});
     }
-    if (points.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const double b = best_intercept(points, loss);
-    const bool reaches_left = std::any_of(inside.begin(), inside.end(), [b](const Breakpoint& point) { return point.at < b; });
-    const bool reaches_right = std::any_of(inside.begin(), inside.end(), [b](const Breakpoint& point) { return point.at > b; });
-    return reaches_left && reaches_right ? b : std::numeric_limits<double>::quiet_NaN();
+    const double b = best_intercept(inside, loss);
+    return leftmost < b && rightmost > b ? b : std::numeric_limits<double>::quiet_NaN();
   }
 
   /// Around the b of a sample, wide enough for its error, as a rule.

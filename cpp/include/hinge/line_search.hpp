@@ -26,9 +26,14 @@ class LineSearch {
   /// `slope` = w.(v - w), `curvature` = |v - w|^2; `at_w` holds s_i, `at_v` s_i + e_i.
   double operator()(const Problem& problem, std::span<const double> at_w, std::span<const double> at_v, double slope,
                     double curvature) {
+    return problem.cost.visit([&](auto cost) { return minimum(cost, at_w, at_v, slope, curvature); });
+  }
+
+ private:
+  template <class Cost>
+  double minimum(Cost cost, std::span<const double> at_w, std::span<const double> at_v, double slope, double curvature) {
     const double* s = at_w.data();
     const double* t = at_v.data();
-    const double* cost = problem.cost.data();
     slope -= interleaved_sum(at_w.size(), [=](std::size_t i) {
       const double e = t[i] - s[i];
       const double rise = cost[i] * e;
@@ -45,7 +50,6 @@ class LineSearch {
     return jumps_.root(slope, curvature, kLongest);
   }
 
- private:
   static constexpr double kLongest = 1000.0;
 
   Jumps jumps_;

@@ -151,8 +151,7 @@ struct Newton {
       sampled = stride > 1;
       if (!steps_on(task, Sample(problem, stride), last, poll)) return false;
     }
-    awake_ = {};  // an evaluation may follow, which needs memory too
-    change_ = {};
+    release();
     return true;
   }
 
@@ -196,6 +195,15 @@ struct Newton {
   std::vector<double> change_;     // of their slacks along p
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
   bool stuck_ = false;             // the last step did not move
+
+  /// What only steps need: an evaluation may follow, which needs memory too.
+  void release() {
+    awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
+    change_ = std::vector<double>();
+    in_zone_ = std::vector<Weighted>();
+    watch.release();
+    curvature_.release();
+  }
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);

@@ -115,9 +115,9 @@ struct Ocas : PlaneMethod {
   /// P(w, b)
   double value(const Problem& problem) const {
     const double* margin = margins.data();
-    const double* cost = problem.cost.data();
-    const auto loss = [=](std::size_t i) { return cost[i] * std::max(0.0, 1.0 - margin[i]); };
-    return 0.5 * squared_norm(w) + interleaved_sum(margins.size(), loss);
+    return 0.5 * squared_norm(w) + problem.cost.visit([&](auto cost) {
+      return interleaved_sum(margins.size(), [=](std::size_t i) { return cost[i] * std::max(0.0, 1.0 - margin[i]); });
+    });
   }
 
   std::vector<double> beyond_;  // margins of the epoch at work

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "hinge/costs.hpp"
 #include "hinge/loss.hpp"
 #include "hinge/sums.hpp"
 
@@ -18,19 +19,20 @@ namespace hinge {
 
 struct Problem {
   std::span<const double> target;  // -1 or +1
-  std::span<const double> cost;    // C_i > 0
+  Costs cost;                      // C_i > 0
   Loss loss;
   bool free_intercept = false;
   double total_cost = 0.0;  // sum_i C_i
   double lambda = 0.0;      // 1 / total_cost
 
-  Problem(std::span<const double> targets, std::span<const double> costs, Loss which, bool free)
+  Problem(std::span<const double> targets, Costs costs, Loss which, bool free)
       : target(targets), cost(costs), loss(which), free_intercept(free) {
-    const auto [low, high] = std::minmax_element(cost.begin(), cost.end());
+    const std::span<const double> numbers = cost.numbers();
+    const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
     Sum total;
-    for (const double c : cost) total.add(c);
+    for (const double c : numbers) total.add(c);
     // Equal costs: the product is the correctly rounded sum, and every relative weight is exactly 1.
-    total_cost = *low == *high ? static_cast<double>(cost.size()) * *low : total.value();
+    total_cost = *low == *high ? static_cast<double>(size()) * *low : total.value();
     lambda = 1.0 / total_cost;
   }
 

@@ -12,20 +12,17 @@ namespace hinge {
 struct Sample {
   std::int64_t stride;
   std::int64_t size;
-  std::span<const double> cost;
+  Costs cost;
   std::span<const double> target;
 
-  Sample(const Problem& problem, std::int64_t every) : stride(every), size((problem.size() - every / 2 + every - 1) / every) {
-    if (stride == 1) {
-      cost = problem.cost;
-      target = problem.target;
-      return;
-    }
+  Sample(const Problem& problem, std::int64_t every)
+      : stride(every), size((problem.size() - every / 2 + every - 1) / every), cost(problem.cost), target(problem.target) {
+    if (stride == 1) return;
     for (std::int64_t k = 0; k < size; ++k) {
       costs_.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
       targets_.push_back(problem.target[row(k)]);
     }
-    cost = costs_;
+    cost = Costs(costs_);
     target = targets_;
   }
   Sample(const Sample&) = delete;

@@ -114,6 +114,9 @@ class Watch {
         awake);
   }
 
+  /// The list of near rows keeps no more memory than it needs.
+  void release() { near_.shrink_to_fit(); }
+
   /// |p|^2, the last entry divided by `scale` unless that is 0.
   static double squared_length(std::span<const double> p, double scale) {
     const double last = scale > 0.0 ? p.back() / scale : p.back();
@@ -148,6 +151,7 @@ class Watch {
   static bool choose(std::int64_t count, Row&& row, Wanted&& wanted, std::int64_t n_threads, Poll& poll,
                      std::vector<RowNumber>& out) {
     Chosen chosen;
+    chosen.rows.reserve(static_cast<std::size_t>(count));  // memory that is not written to takes none
     const auto add = [&](Chosen& part, std::int64_t begin, std::int64_t end, Poll& own) {
       std::size_t n = part.rows.size();
       part.rows.resize(n + static_cast<std::size_t>(end - begin));

@@ -83,7 +83,8 @@ def trivial(problem: Problem) -> tuple[Upper, Lower]:
     value = float(positive * problem.loss.value(1.0 - b) + negative * problem.loss.value(1.0 + b))
     w = np.zeros(problem.n_weights)
     rounding = _ROUNDOFF * value + _TINY
-    return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, np.zeros(problem.m), w)
+    zeros = np.broadcast_to(0.0, problem.m)  # one zero in memory: training and the first evaluation need the rest
+    return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, zeros, w)
 
 
 def unread(problem: Problem, w: Floats, b: float) -> Upper:

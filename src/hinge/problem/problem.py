@@ -40,6 +40,7 @@ class Problem:
     rows : native rows with ``dot(i, w)``, ``add(i, scale, w)`` and ``squared_norms``
     target : float64 array of shape (m,), read-only
     cost : float64 array of shape (m,), read-only
+        Where all rows have the same, it is in memory once (``numpy.broadcast_to``).
     loss : Loss
     intercept : Intercept
     positions : int64 array of shape (m,) or None
@@ -61,7 +62,7 @@ class Problem:
     ) -> None:
         self.rows = rows
         self.target = _read_only(target)
-        self.cost = _read_only(cost)
+        self.cost = _shared(cost)
         self.loss = loss
         self.intercept = intercept
         self.positions = positions
@@ -165,12 +166,13 @@ class Problem:
     def fingerprint(self) -> int:
         """Tells problems apart whose rows, targets, costs, loss or intercept differ."""
         words = zlib.crc32(f"{self.loss.name} {self.intercept!r}".encode())
-        return self.rows.fingerprint() ^ words ^ _core.checksum(self.target) ^ (_core.checksum(self.cost) >> 1)
+        cost = _core.checksum(np.ascontiguousarray(self.cost))
+        return self.rows.fingerprint() ^ words ^ _core.checksum(self.target) ^ (cost >> 1)
 
     def spread(self, a: Floats) -> Floats:
-        """Multipliers of all samples: zero for those left out."""
+        """Multipliers of all samples, in an array that can be written to: zero for those left out."""
         if self.positions is None:
-            return a
+            return np.require(a, requirements=["C_CONTIGUOUS", "WRITEABLE"])
         full = np.zeros(self.n_samples)
         full[self.positions] = a
         return full
@@ -184,6 +186,14 @@ def counting(
         return None, rows, target, cost
     positions = np.flatnonzero(cost > 0)
     return positions, rows.part(positions), target[positions], cost[positions]
+
+
+def _shared(cost: Floats) -> Floats:
+    """The costs, read-only; in memory once if all are the same."""
+    if cost.strides == (0,):
+        return cost
+    each = _read_only(cost)
+    return each if each.size == 0 or each.min() != each.max() else np.broadcast_to(each[0], each.shape)
 
 
 def _read_only(array: npt.NDArray[Any]) -> Floats:
