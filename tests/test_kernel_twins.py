@@ -42,7 +42,8 @@ def test_native_solver_equals_the_twin(solver: str, case: KernelCase) -> None:
 
 def test_exponential_is_right_to_two_units_in_the_last_place() -> None:
     random = np.random.default_rng(0)
-    q = np.concatenate(([0.0, 5e-324, 1e-17, 0.3466, 707.9], random.uniform(0.0, 1.0, 500), random.uniform(0.0, 708.0, 500)))
+    special = [0.0, 5e-324, 1e-17, 0.3466, 707.9]
+    q = np.concatenate((special, random.uniform(0.0, 1.0, 500), random.uniform(0.0, 708.0, 500)))
     rows = as_rows(q[:, np.newaxis])
     kernel = _core.Kernel(_core.KernelKind.laplacian, 1.0, 1, 0.0, 0.0)
     found = _core.kernel_row(rows, kernel, 0)  # exp(-|q - 0|)

@@ -167,7 +167,8 @@ def value_error(problem: KernelProblem) -> tuple[float, Floats]:
     elif kernel.function == "cosine":
         relative = 2.0 * of_sums
     else:
-        # An exponent e is off by a share of it, and e exp(-e) is at most 1; or, where sums cancel, by a share of their size.
+        # An exponent e is off by a share of it, and e exp(-e) is at most 1. Where sums cancel, it is a share of their
+        # size.
         size = 4.0 * _core.kernel_reach(rows, problem.native_kernel)
         if kernel.function == "laplacian" and not dense:
             size = 16.0 * math.sqrt(terms * float(norms2.max()))

@@ -1,8 +1,9 @@
 """Kernel values between rows, and rows of the kernel matrix.
 
 A value is computed in float64, in the order of native code: with x_h held, row x_j is read. |x - z|^2 comes from norms
-and a product; dense rows are seen from the first one, so that nothing is lost where all are far from 0, and with a
-large gamma it comes from differences. ``math.tanh`` is that of the C library, as in native code, so that the bits are the same on one machine; exp is a polynomial.
+and a product. Dense rows are seen from the first one, so that nothing is lost where all are far from 0, and with a
+large gamma it comes from differences. ``math.tanh`` is that of the C library, as in native code, so that the bits are
+the same on one machine; exp is a polynomial.
 
 Solvers use kernel rows in single precision (`KernelRows`), as native code keeps them. `kernel_sums` is for what must be
 exact.

@@ -25,7 +25,6 @@ from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
 
-
 _LEAST_ROWS = 4  # in the cache
 _BYTES = 4  # of a kernel value in it
 
