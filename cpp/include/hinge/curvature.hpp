@@ -361,6 +361,7 @@ class Curvature {
     Total total(empty);
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
+        if (k + kPrefetchDistance < end) rows.prefetch(in_zone[static_cast<std::size_t>(k + kPrefetchDistance)].row);
         const auto& [i, weight] = in_zone[static_cast<std::size_t>(k)];
         const double c = system.rate * weight * (rows.product(i, v.data()) + system.constant * v.back());
         rows.add(i, c, sum.values);
