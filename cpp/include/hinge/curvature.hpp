@@ -94,6 +94,12 @@ class Curvature {
     return kSteps + (on_all_rows + later) / (m * (stored + kPerRow));
   }
 
+  /// Whether a matrix has room, with so many rows in J. If none has, conjugate gradients are the only way.
+  bool has_room(double m, double stored, double j) const {
+    const double order = std::min(static_cast<double>(gram_.size()), j);
+    return order * order <= room_for(m, stored);
+  }
+
   /// p; nothing when stopped by the poll. `iterations` is what conjugate gradients took the last time; `touched` counts rows.
   template <Rows R>
   std::optional<std::vector<double>> direction(const R& rows, std::span<const Weighted> in_zone, const System& system,
@@ -130,8 +136,8 @@ class Curvature {
   static constexpr double kLastRidge = 1e-2;
   /// The Gram matrix is computed anew when more weight than this has gone through it, relative to what is left in it.
   static constexpr double kDrift = 1e4;
-  /// Conjugate gradients end when the residual has fallen to this share, or after so many iterations.
-  static constexpr double kReduction = 0.05;
+  /// Conjugate gradients end when the residual has fallen to this share (that of liblinear), or after so many iterations.
+  static constexpr double kReduction = 0.1;
   static constexpr int kMostIterations = 250;
   /// Of a run: the steps, those that see most rows in their zones, and the passes of all where the matrices are too large.
   static constexpr double kSteps = 30.0;

@@ -28,7 +28,7 @@ class Newton(NativeSolver):
         H p = -(w - sum_i a+_i t_i x_i),    H = I + s sum_J C_i x_i x_i'
 
     A Newton step goes along p to the exact minimum on that ray. When the smooth problem is solved well enough, a+
-    becomes a, and s doubles: the augmented Lagrangian of the dual. The squared hinge is smooth as it is: one round.
+    becomes a, and s grows: the augmented Lagrangian of the dual. The squared hinge is smooth as it is: one round.
 
     Rows that cannot have come into their zones since they were read are not read again. An epoch reads as many rows as
     there are, or ends before, when the gap has fallen to a quarter.
