@@ -403,6 +403,11 @@ def newton_passes(rows: Rows) -> float:
     What Newton is expected to cost on these rows, in passes over them: counted, not timed.
     """
 
+def newton_has_matrix(rows: Rows) -> bool:
+    """
+    Whether Newton has room for a matrix of the order of the features, or may need conjugate gradients.
+    """
+
 class Sampling(enum.Enum):
     iid = 0
 

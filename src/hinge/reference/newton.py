@@ -8,7 +8,7 @@ a zone of slacks of width 1/s::
     H p = -gradient,    H = I + s sum_J C_i x_i x_i'
 
 A step goes along p to the minimum of F on that ray (`hinge.reference.zone`). When F is minimised well enough, a round
-ends: a = a+, and s doubles. For the squared hinge F is the objective itself: one round does it.
+ends: a = a+, and s grows. For the squared hinge F is the objective itself: one round does it.
 
 The gap comes for nothing: P(w, b) - D(a+) = sum_i (C_i max(0, z_i) - a+_i z_i) + 1/2 |w - w(a+)|^2 + what balancing a+
 costs. The first part falls with s, the others with the steps of a round.
@@ -19,7 +19,8 @@ it sleeps, and is not read. The places of w are kept, and each row knows at whic
 The first rounds run on a sample, every 64th row, then every 8th, with the costs raised accordingly.
 
 H p = -gradient is linear algebra, so that the steps agree with native code to rounding, not to the bit. Here it is
-always the matrix H; native code also has two other ways, for many features.
+always the matrix H; native code also has two other ways, for many features. Where conjugate gradients are its only way,
+s grows more slowly and rounds are more exact: here, too.
 """
 
 from __future__ import annotations
@@ -39,9 +40,8 @@ from hinge.reference.sums import Floats, squared_norm
 from hinge.reference.zone import Numbers, Zones
 
 FIRST_RATE = 0.5  # with it, all rows are in their zones at w = 0
-FASTER = 2.0
 LAST_RATE = 2.0**24  # narrower zones are lost in rounding
-MINIMISED = 5.0  # a round ends when the rest of the gap is at most so many times the part that only s can lower
+ALWAYS, SHARE = 2048**2, 0.125  # entries that native code's matrices may have; or a share of the stored values
 LONGER = 4.0  # a step may be so many times as long as the one before
 MOST_PLACES, LEAST_PLACES = 128, 8
 FIRST_STRIDE, NEXT_STRIDE = 64, 8
@@ -52,6 +52,17 @@ MOST_STEPS = 50
 DRIFT = 1e4  # the Gram matrix is computed anew when so much more weight than it has went through it
 BARELY_CURVED = 1e-10  # the curvature along b without any row, as a share of that with all rows
 RIDGES = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # added to the unit diagonal: features may be dependent
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How rounds follow each other."""
+
+    faster: float  # s grows by this factor
+    minimised: float  # a round ends when the rest of the gap is at most so many times the part that only s can lower
+
+
+BY_MATRIX, BY_GRADIENTS = Pace(2.0, 5.0), Pace(1.25, 1.0)
 
 
 @dataclass(frozen=True)
@@ -161,7 +172,7 @@ class Newton(Algorithm):
     def _next_sample(self) -> None:
         """From the present w. Multipliers begin in the middle of the box: a row is in its zone if z is about zero."""
         if self.problem.m // self.stride >= FAITHFUL * self.problem.n_features:
-            self.rate = min(FASTER * self.rate, LAST_RATE)
+            self.rate = min(BY_MATRIX.faster * self.rate, LAST_RATE)
         self.stride = self._next_stride(self.stride)
         sample = self._sample
         self.a[: sample.rows.size] = 0.5 * sample.cost
@@ -269,14 +280,23 @@ class Newton(Algorithm):
             return False
         self.w = self.w + t * p
         radius = LONGER * t * length
-        stored = sum(self.problem.rows.stored(i) for i in range(self.problem.m))
-        if self._n_places >= min(max(stored // (64 * self.w.size), LEAST_PLACES), MOST_PLACES):
+        if self._n_places >= min(max(self._stored // (64 * self.w.size), LEAST_PLACES), MOST_PLACES):
             self._read_all(sample)  # too many places: one is enough when all rows are read there
         else:
             self.places.extend(self.w)
             self._move(sample, awake, t * change, before=zones.next(a, z))
         self.radius = radius
         return True
+
+    @property
+    def _stored(self) -> int:
+        return sum(self.problem.rows.stored(i) for i in range(self.problem.m))
+
+    @property
+    def _pace(self) -> Pace:
+        """By the order of the smaller matrix of native code."""
+        order = min(self.w.size, self.in_zone.size)
+        return BY_MATRIX if order * order <= max(ALWAYS, SHARE * self._stored) else BY_GRADIENTS
 
     @property
     def _n_places(self) -> int:
@@ -340,7 +360,7 @@ class Newton(Algorithm):
         if self.problem.free_intercept and self.total > 0.0:
             loss = max(0.0, self.dual + self.zone_gap + self.rest_gap - 0.5 * self._squared_norm(self.w))
             self.rest_gap += 2.0 * abs(float(self.sum[-1])) / self.total * loss
-        self.minimised = self.hinge and self.rest_gap <= MINIMISED * self.zone_gap
+        self.minimised = self.hinge and self.rest_gap <= self._pace.minimised * self.zone_gap
 
     def _next_round(self, sample: Sample) -> None:
         """a = a+, and s grows: only rows in their zones get another a+."""
@@ -349,7 +369,7 @@ class Newton(Algorithm):
             return
         n, J = sample.rows.size, self.in_zone
         self.a[:n] = self._zones(sample).next(self.a[:n], self.z[:n])
-        self.rate = min(FASTER * self.rate, LAST_RATE)
+        self.rate = min(self._pace.faster * self.rate, LAST_RATE)
         zones, a, z = self._zones(sample).part(J), self.a[J], self.z[J]
         self._change_multipliers(sample, J, a, zones.next(a, z))
         self.in_zone = J[zones.contain(a, z)]

@@ -46,7 +46,8 @@ class Auto(Configuration):
     will do. With many, :class:`hinge.DCD` begins, or mpu where rows are dense and many for each feature. After each of
     its epochs two numbers are compared: the passes that it still needs if the gap keeps falling as it did, and the
     passes that newton would cost, counted from the numbers of rows, features and stored values. When the first is
-    larger, newton takes over the multipliers. No clock is involved: the same call takes the same path everywhere.
+    larger, newton takes over the multipliers. With so many features that conjugate gradients may be needed, not before
+    the first solver has had as many passes. No clock is involved: the same call takes the same path everywhere.
 
     ``history_`` tells for every record which solver it came from.
 
@@ -127,6 +128,7 @@ class AutoRun(Run):
         self._problem = problem
         self._setup = setup
         self._newton = _core.newton_passes(problem.rows)
+        self._has_matrix = _core.newton_has_matrix(problem.rows)
         self._read = 0.0  # passes so far
         self._progress = _Progress()
         self._at = -1
@@ -185,10 +187,16 @@ class AutoRun(Run):
         return read
 
     def _crawls(self) -> bool:
-        """Whether newton would be there earlier."""
+        """Whether newton would be there earlier.
+
+        With a matrix, its steps are few from anywhere. With conjugate gradients a good start saves most of them: the
+        first solver gets as many passes as newton would take, and goes on if it needs no more than that again.
+        """
         if self._read < _FIRST_LOOK:
             return False
         spent, needed = _RANDOM * self._read, _RANDOM * self._progress.needed(self._setup.tol)
+        if not self._has_matrix:
+            return min(spent, needed) > self._newton
         return needed > self._newton or spent > _PATIENCE * self._newton
 
     def _hand_over(self) -> None:

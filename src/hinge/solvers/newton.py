@@ -15,6 +15,8 @@ from hinge.solvers.native import NativeRun, NativeSolver
 # Rates of the zones for a start from given multipliers.
 _FAR_RATE = 1.0
 _NEAR_RATE = 4.0
+# The least unit of these rates: a few tiny multipliers are no measure.
+_LEAST_UNIT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Newton(NativeSolver):
         H p = -(w - sum_i a+_i t_i x_i),    H = I + s sum_J C_i x_i x_i'
 
     A Newton step goes along p to the exact minimum on that ray. When the smooth problem is solved well enough, a+
-    becomes a, and s doubles: the augmented Lagrangian of the dual. The squared hinge is smooth as it is: one round.
+    becomes a, and s grows: the augmented Lagrangian of the dual. The squared hinge is smooth as it is: one round.
 
     Rows that cannot have come into their zones since they were read are not read again. An epoch reads as many rows as
     there are, or ends before, when the gap has fallen to a quarter.
@@ -89,14 +91,29 @@ class NewtonRun(NativeRun):
     def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
         super().__init__(algorithm, poll, solver, problem)
         self._free = problem.intercept.kind == "free"
+        self._rows, self._cost = problem.rows, problem.cost
 
     def begin_at(self, point: Point, near: bool) -> None:
         """Begin with these multipliers and weights, with narrow zones if they are `near` the optimum."""
         state = self.save()
         if point.w is not None:
             state["w"] = _finite(np.append(point.w[:-1], point.b if self._free else point.w[-1]))
-        state.update(a=np.maximum(_finite(point.multipliers), 0.0), rate=_NEAR_RATE if near else _FAR_RATE)
+        a = np.maximum(_finite(point.multipliers), 0.0)
+        state.update(a=a, rate=self._unit(a) * (_NEAR_RATE if near else _FAR_RATE))
         self._algorithm.restore(state)
+
+    def _unit(self, a: Floats) -> float:
+        """The mean positive multiplier, as a share of its cost, where conjugate gradients may be needed; else 1.
+
+        In a zone, a_i changes by s C_i for each unit of slack. With a C that no multiplier comes near to, that is far
+        more than it takes, and conjugate gradients take the more iterations the larger s is. A matrix does not mind.
+        """
+        positive = a > 0.0
+        if _core.newton_has_matrix(self._rows) or not positive.any():
+            return 1.0
+        with np.errstate(over="ignore"):
+            shares = np.minimum(a[positive] / self._cost[positive], 1.0)
+        return max(float(np.mean(shares)), _LEAST_UNIT)
 
 
 def _finite(values: Floats) -> Floats:
