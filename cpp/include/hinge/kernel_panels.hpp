@@ -137,14 +137,18 @@ class DensePanels {
     }
   }
 
-  /// One row with a few others: these are not packed.
+  /// One row with others, eight at a time, which are not packed.
   template <class Of>
   void add_up_one(std::span<const std::int64_t> columns, std::span<double> out) const {
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const SeenRow<T> z = seen(kernel_, rows_, columns[c]);
-      double sum = 0.0;
-      for (std::int64_t k = 0; k < rows_.n_features(); ++k) Of::add(sum, values_[k * tile::kRows], z[k]);
-      out[c] = sum;
+    constexpr std::size_t kAtOnce = 8;
+    for (std::size_t c = 0; c < columns.size(); c += kAtOnce) {
+      SeenRow<T> z[kAtOnce];
+      for (std::size_t p = 0; p < kAtOnce; ++p) z[p] = seen(kernel_, rows_, columns[std::min(c + p, columns.size() - 1)]);
+      double sums[kAtOnce] = {};
+      for (std::int64_t k = 0; k < rows_.n_features(); ++k) {
+        for (std::size_t p = 0; p < kAtOnce; ++p) Of::add(sums[p], values_[k * tile::kRows], z[p][k]);
+      }
+      std::copy_n(sums, std::min(kAtOnce, columns.size() - c), &out[c]);
     }
   }
 
