@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from kernel_cases import CASES, KERNELS, KernelCase, name
 from pairs import poll
 from sklearn.svm import SVC
 
-from hinge import KernelPegasos, Lasvm
+from hinge import KernelPegasos, Lasvm, _core
 from hinge.certificate import KernelEvaluator, unread
+from hinge.certificate.kernel import value_error
 from hinge.features import Kernel, KernelProblem
+from hinge.problem import Intercept, as_loss, as_rows
 from hinge.training import Options, train
 
 DIGITS = 60
@@ -145,6 +148,31 @@ def assert_true(evaluator: KernelEvaluator, exact: Exact, a: np.ndarray, v: np.n
         b = upper.b - problem.shift(w)
         assert Decimal(upper.value) >= exact.primal(w, b), "P is too small"
         assert upper.rounding <= 1e-6 * upper.value
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("gamma", [1e-2, 1.0, 1e2, 1e6, 1e12, 1e16])
+@pytest.mark.parametrize("function", ["rbf", "laplacian"])
+def test_values_are_off_by_no_more_than_the_bound(function: str, gamma: float, layout: str) -> None:
+    """Rows in pairs, so close to each other that some exponent is about 1, and at all distances from the first."""
+    random = np.random.default_rng(3)
+    step = {"rbf": gamma**-0.5, "laplacian": 1.0 / gamma}[function]
+    X = random.uniform(0.1, 3.0, size=(8, 3)) * np.array([1e-3, 1.0, 1.0, 30.0] * 2)[:, np.newaxis]
+    X = np.concatenate([X, X + step * random.uniform(-1.0, 1.0, size=X.shape)])
+    target = np.where(np.arange(len(X)) % 2 == 0, 1.0, -1.0)
+    rows = as_rows(sp.csr_array(X) if layout == "csr" else X)
+    kernel = Kernel(function, gamma=gamma)
+    problem = KernelProblem.of(
+        rows, target, np.ones(len(X)), kernel=kernel, loss=as_loss("hinge"), intercept=Intercept("none")
+    )
+    relative, scales = value_error(problem)
+    with localcontext() as context:
+        context.prec = DIGITS
+        exact = exact_kernel(problem, X)
+        for i in range(len(X)):
+            found = _core.kernel_row(problem.rows, problem.native_kernel, i)
+            for j, value in enumerate(found.tolist()):
+                assert abs(Decimal(value) - exact[i][j]) <= Decimal(relative * scales[i] * scales[j])
 
 
 def test_rows_far_from_zero_cost_no_accuracy() -> None:

@@ -5,8 +5,8 @@
 //
 // Dense rows go through tiles (tile.hpp): the sum over the features runs from left to right. |x - z|^2 is |x|^2 + |z|^2 - 2 x.z, where
 // the first row is the origin: so nothing is lost by rows that are far from 0 and close to each other, and equal rows have distance
-// 0. Where gamma is so large that the rounding of the norms would count, it is a sum of squared differences, which takes
-// twice as long.
+// 0. Where gamma is so large that the rounding of the norms would count, it is a sum of squared differences of the rows as they
+// are, which takes twice as long.
 //
 // Sparse rows stay where they are: the held ones are spread out, with the values of a feature side by side, so that row j finds
 // theirs. |x - z|^2 comes from norms and products, and |x - z|_1 is |x|_1 + sum over the values of z of (|x - z| - |x|).
@@ -30,7 +30,8 @@ enum class Term { product, distance, squared_difference };
 /// How a kernel sees some rows.
 struct Geometry {
   Term term = Term::product;
-  std::vector<double> norms;  // |x_i|^2, from the origin
+  bool from_first = false;    // the origin is the first row, not 0
+  std::vector<double> norms;  // |x_i|^2, from there
 
   /// Whether |x - z|^2 comes from norms and products.
   bool cancels(const Kernel& kernel) const { return kernel.measure() == Measure::squared_distance && term == Term::product; }
@@ -43,36 +44,38 @@ struct SeenRow {
   const T* values;
   const T* origin;  // null: 0
 
+  SeenRow() = default;
+  SeenRow(const DenseRows<T>& rows, bool from_first, std::int64_t i)
+      : values(rows.values + rows.row(i) * rows.n_features()),
+        origin(from_first ? rows.values + rows.row(0) * rows.n_features() : nullptr) {}
+
   [[gnu::always_inline]] double operator[](std::int64_t k) const {
     return static_cast<double>(values[k]) - (origin ? static_cast<double>(origin[k]) : 0.0);
   }
 };
 
-/// Row i, from the first one if |x - z|^2 counts, from 0 otherwise.
-template <class T>
-SeenRow<T> seen(const Kernel& kernel, const DenseRows<T>& rows, std::int64_t i) {
-  const auto values = [&](std::int64_t k) { return rows.values + rows.row(k) * rows.n_features(); };
-  return {values(i), kernel.measure() == Measure::squared_distance ? values(0) : nullptr};
-}
-
 template <class T>
 Geometry geometry_of(const Kernel& kernel, const DenseRows<T>& rows) {
   constexpr double kLargestExponent = 100.0;
-  Geometry found{.norms = std::vector<double>(static_cast<std::size_t>(rows.size()))};
+  const bool squares = kernel.measure() == Measure::squared_distance;
+  Geometry found{.from_first = squares, .norms = std::vector<double>(static_cast<std::size_t>(rows.size()))};
   for (std::int64_t i = 0; i < rows.size(); ++i) {
-    const SeenRow<T> x = seen(kernel, rows, i);
+    const SeenRow<T> x(rows, found.from_first, i);
     double& norm = found.norms[static_cast<std::size_t>(i)];
     for (std::int64_t k = 0; k < rows.n_features(); ++k) norm += x[k] * x[k];
   }
   if (kernel.measure() == Measure::distance) found.term = Term::distance;
-  if (found.cancels(kernel) && kernel.gamma * found.largest_norm() > kLargestExponent) found.term = Term::squared_difference;
+  if (squares && kernel.gamma * found.largest_norm() > kLargestExponent) {
+    found.term = Term::squared_difference;
+    found.from_first = false;  // to take it off would round, and differences may be small
+  }
   return found;
 }
 
 template <class T, class Index>
 Geometry geometry_of(const Kernel& kernel, const CsrRows<T, Index>& rows) {
   const Term term = kernel.measure() == Measure::distance ? Term::distance : Term::product;
-  return {term, {rows.norms, rows.norms + rows.size()}};
+  return {.term = term, .norms = {rows.norms, rows.norms + rows.size()}};
 }
 
 /// k(x_i, x_i)
@@ -90,8 +93,8 @@ class DensePanels {
  public:
   using Scratch = std::vector<double>;
 
-  DensePanels(const Kernel& kernel, const DenseRows<T>& rows, Term term, std::span<const std::int64_t> held)
-      : kernel_(kernel), rows_(rows), term_(term), count_(held.size()) {
+  DensePanels(const DenseRows<T>& rows, const Geometry& geometry, std::span<const std::int64_t> held)
+      : rows_(rows), term_(geometry.term), from_first_(geometry.from_first), count_(held.size()) {
     const std::size_t panels = (count_ + tile::kRows - 1) / tile::kRows;
     values_.resize(panels * tile::kRows * static_cast<std::size_t>(rows.n_features()));
     for (std::size_t p = 0; p < panels; ++p) pack<tile::kRows>(held.subspan(p * tile::kRows), values_.data() + place(p));
@@ -112,9 +115,9 @@ class DensePanels {
   }
 
  private:
-  Kernel kernel_;
   DenseRows<T> rows_;
   Term term_;
+  bool from_first_;
   std::size_t count_;
   std::vector<double> values_;
 
@@ -143,7 +146,7 @@ class DensePanels {
     constexpr std::size_t kAtOnce = 8;
     for (std::size_t c = 0; c < columns.size(); c += kAtOnce) {
       SeenRow<T> z[kAtOnce];
-      for (std::size_t p = 0; p < kAtOnce; ++p) z[p] = seen(kernel_, rows_, columns[std::min(c + p, columns.size() - 1)]);
+      for (std::size_t p = 0; p < kAtOnce; ++p) z[p] = {rows_, from_first_, columns[std::min(c + p, columns.size() - 1)]};
       double sums[kAtOnce] = {};
       for (std::int64_t k = 0; k < rows_.n_features(); ++k) {
         for (std::size_t p = 0; p < kAtOnce; ++p) Of::add(sums[p], values_[k * tile::kRows], z[p][k]);
@@ -156,7 +159,7 @@ class DensePanels {
   template <std::size_t Width>
   void pack(std::span<const std::int64_t> chosen, double* out) const {
     SeenRow<T> x[Width];
-    for (std::size_t c = 0; c < Width; ++c) x[c] = seen(kernel_, rows_, chosen[std::min(c, chosen.size() - 1)]);
+    for (std::size_t c = 0; c < Width; ++c) x[c] = {rows_, from_first_, chosen[std::min(c, chosen.size() - 1)]};
     for (std::int64_t k = 0; k < rows_.n_features(); ++k, out += Width) {
       for (std::size_t c = 0; c < Width; ++c) out[c] = x[c][k];
     }
@@ -169,9 +172,9 @@ class SparsePanels {
  public:
   using Scratch = std::vector<double>;
 
-  SparsePanels(const Kernel&, const CsrRows<T, Index>& rows, Term term, std::span<const std::int64_t> held)
+  SparsePanels(const CsrRows<T, Index>& rows, const Geometry& geometry, std::span<const std::int64_t> held)
       : rows_(rows),
-        of_distances_(term == Term::distance),
+        of_distances_(geometry.term == Term::distance),
         count_(held.size()),
         spread_(static_cast<std::size_t>(rows.n_features()) * held.size()),
         lengths_(held.size()) {
@@ -222,13 +225,12 @@ class SparsePanels {
 };
 
 template <class T>
-DensePanels<T> panels_of(const Kernel& kernel, const DenseRows<T>& rows, Term term, std::span<const std::int64_t> held) {
-  return {kernel, rows, term, held};
+DensePanels<T> panels_of(const DenseRows<T>& rows, const Geometry& geometry, std::span<const std::int64_t> held) {
+  return {rows, geometry, held};
 }
 template <class T, class Index>
-SparsePanels<T, Index> panels_of(const Kernel& kernel, const CsrRows<T, Index>& rows, Term term,
-                                 std::span<const std::int64_t> held) {
-  return {kernel, rows, term, held};
+SparsePanels<T, Index> panels_of(const CsrRows<T, Index>& rows, const Geometry& geometry, std::span<const std::int64_t> held) {
+  return {rows, geometry, held};
 }
 
 /// How many rows are held at once: dense ones stay in the second cache of a processor, sparse ones take memory for every feature.
@@ -251,10 +253,7 @@ class KernelBlock {
   };
 
   KernelBlock(const Kernel& kernel, const R& rows, const Geometry& geometry, std::span<const std::int64_t> held)
-      : kernel_(kernel),
-        geometry_(geometry),
-        held_(held.begin(), held.end()),
-        panels_(panels_of(kernel, rows, geometry.term, held)) {}
+      : kernel_(kernel), geometry_(geometry), held_(held.begin(), held.end()), panels_(panels_of(rows, geometry, held)) {}
 
   Scratch scratch() const { return {panels_.scratch(), {}}; }
 
@@ -280,7 +279,7 @@ class KernelBlock {
   Kernel kernel_;
   const Geometry& geometry_;
   std::vector<std::int64_t> held_;
-  decltype(panels_of(std::declval<const Kernel&>(), std::declval<const R&>(), Term{}, {})) panels_;
+  decltype(panels_of(std::declval<const R&>(), std::declval<const Geometry&>(), {})) panels_;
 };
 
 }  // namespace hinge

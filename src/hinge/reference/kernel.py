@@ -118,9 +118,10 @@ def _squared_distance(rows: Rows, gamma: float, held: int, j: int) -> float:
     if held == j:
         return 0.0
     if rows.layout == "dense":
-        x, z = _from_first(rows, held), _from_first(rows, j)
         if gamma * _reach(rows) > _LARGEST_EXPONENT:
-            return interleaved_sum((x - z) * (x - z), _lanes(rows))
+            difference = rows.entries(held)[1] - rows.entries(j)[1]
+            return interleaved_sum(difference * difference, _lanes(rows))
+        x, z = _from_first(rows, held), _from_first(rows, j)
         norm2, other, product = (interleaved_sum(terms, _lanes(rows)) for terms in (x * x, z * z, x * z))
     else:
         norm2, other, product = rows.squared_norm(held), rows.squared_norm(j), _product(rows, held, j)
