@@ -1,11 +1,11 @@
 """Kernel machines against scikit-learn: CPU and wall seconds of training to a test error.
 
-    python benchmarks/kernels.py [features] [covertype] [exact] [lasvm] [streams] [ijcnn1] [landmarks]
+    python benchmarks/kernels.py [features] [covertype] [exact] [lasvm] [streams] [ijcnn1] [landmarks] [splits]
 
 All programs run in one process, one after the other, and the table has medians. `seconds` are those of the wall clock with two
 threads, which other work on the machine disturbs; `CPU s` are those of all threads of the process, with those in which the threads of
-a matrix library wait for each other. The parameters are those of the ASSET paper. `lasvm`, `streams`, `ijcnn1` and
-`landmarks` have one thread.
+a matrix library wait for each other. The parameters are those of the ASSET paper. `lasvm`, `streams`, `ijcnn1`,
+`landmarks` and `splits` have one thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from common import sources
+from common import data, sources
 from common.problem import Split
 from common.store import RESULTS, markdown
 from papers import printed
@@ -56,7 +56,10 @@ class Case:
 
     @classmethod
     def load(cls, name: str) -> Case:
-        split = sources.split_of(name)
+        return cls.of(name, sources.split_of(name))
+
+    @classmethod
+    def of(cls, name: str, split: Split) -> Case:
         dense = Split(_dense(split.X), split.y, _dense(split.X_test), split.y_test)
         return cls(name, dense, printed.ASSET_2[name])
 
@@ -221,21 +224,44 @@ def streams(repeats: int) -> list[tuple[str, ...]]:
     return lines
 
 
-def by_seed(case: Case, options: dict[str, Any], repeats: int) -> tuple[str, ...]:
-    """A line: test errors of KernelSVC with so many seeds, one thread."""
+def by_run(name: str, runs: list[tuple[Case, Make]]) -> tuple[str, ...]:
+    """A line: the test errors of several fits, one thread."""
     errors, took = [], []
-    for seed in range(repeats):
-        model = ours(n_jobs=1, random_state=seed, **options)(case)
+    for case, make in runs:
+        model = make(case)
         began = time.process_time()
         with threadpool_limits(1):
             model.fit(case.rows.X, case.rows.y)
         took.append(time.process_time() - began)
         errors.append(100.0 * float(np.mean(model.predict(case.rows.X_test) != case.rows.y_test)))
-    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    case = runs[0][0]
     figures = ", ".join(f"{error:.2f}" for error in errors), f"{statistics.fmean(errors):.2f} %"
-    line = (case.name, f"KernelSVC({given})", f"{case.rows.y.size:,}", *figures, f"{statistics.median(took):.1f}")
+    line = (case.name, name, f"{case.rows.y.size:,}", *figures, f"{statistics.median(took):.1f}")
     print(*line, sep=" | ", flush=True)
     return line
+
+
+def by_seed(case: Case, options: dict[str, Any], repeats: int) -> tuple[str, ...]:
+    """A line: test errors of KernelSVC with so many seeds."""
+    given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    runs = [(case, ours(n_jobs=1, random_state=seed, **options)) for seed in range(repeats)]
+    return by_run(f"KernelSVC({given})", runs)
+
+
+def splits(repeats: int) -> list[tuple[str, ...]]:
+    """ijcnn1, held out with so many seeds, which are those of the landmarks, too; one thread."""
+    cases = [Case.of("ijcnn1", data.held_out(*data.ijcnn1(), seed=seed)) for seed in range(repeats)]
+    rivals: dict[str, Callable[[int], Make]] = {
+        "SVC": lambda seed: _svc,
+        "KernelSVC(approximation='none')": lambda seed: ours(approximation="none", n_jobs=1),
+        "KernelSVC()": lambda seed: ours(random_state=seed, n_jobs=1),
+        "KernelSVC(landmarks='support')": lambda seed: ours(random_state=seed, landmarks="support", n_jobs=1),
+    }
+    lines = []
+    for part in (4, 2, 1):
+        some = [case.first(case.rows.y.size // part) for case in cases]
+        lines += [by_run(name, [(case, make(k)) for k, case in enumerate(some)]) for name, make in rivals.items()]
+    return lines
 
 
 def ijcnn1(repeats: int) -> list[tuple[str, ...]]:
@@ -270,6 +296,7 @@ _TABLES = {
     "streams": (streams, _STREAMED),
     "ijcnn1": (ijcnn1, _BY_SEED),
     "landmarks": (landmarks, _BY_SEED),
+    "splits": (splits, _BY_SEED),
 }
 
 

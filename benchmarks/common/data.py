@@ -179,14 +179,14 @@ def problem(name: str, C: float) -> Problem:
     return Problem(sp.csr_matrix(X), np.where(y > 0, 1.0, -1.0), C, name)
 
 
-def held_out(X: sp.csr_matrix, y: Floats, every: int = _HELD_OUT) -> Split:
+def held_out(X: sp.csr_matrix, y: Floats, every: int = _HELD_OUT, seed: int = 0) -> Split:
     """One row in `every` is for testing, the others for training; 0 holds nothing out.
 
-    The rows are drawn at random, always the same ones. Rows at equal distances would not do: ijcnn1 has a period of ten.
+    The rows are drawn at random, the same ones for the same seed. Rows at equal distances would not do: ijcnn1 has a period of ten.
     """
     test = np.zeros(y.size, dtype=bool)
     if every:
-        test[np.random.default_rng(0).permutation(y.size)[: y.size // every]] = True
+        test[np.random.default_rng(seed).permutation(y.size)[: y.size // every]] = True
     return Split(X[~test], y[~test], X[test], y[test])
 
 
