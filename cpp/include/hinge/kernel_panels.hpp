@@ -236,11 +236,15 @@ SparsePanels<T, Index> panels_of(const CsrRows<T, Index>& rows, const Geometry& 
 /// How many rows are held at once: dense ones stay in the second cache of a processor, sparse ones take memory for every feature.
 template <class T>
 std::int64_t held_rows(const DenseRows<T>& rows) {
-  return std::clamp<std::int64_t>((1 << 16) / std::max<std::int64_t>(rows.n_features(), 1), tile::kRows, 64 * tile::kRows);
+  constexpr std::int64_t kValues = 1 << 16;
+  constexpr std::int64_t kMost = 64 * tile::kRows;
+  return std::clamp(kValues / std::max<std::int64_t>(rows.n_features(), 1), tile::kRows, kMost);
 }
 template <class T, class Index>
 std::int64_t held_rows(const CsrRows<T, Index>& rows) {
-  return std::clamp<std::int64_t>((1 << 22) / std::max<std::int64_t>(rows.n_features(), 1), 1, 64);
+  constexpr std::int64_t kValues = 1 << 22;
+  constexpr std::int64_t kMost = 64;
+  return std::clamp<std::int64_t>(kValues / std::max<std::int64_t>(rows.n_features(), 1), 1, kMost);
 }
 
 /// Kernel values of held rows.

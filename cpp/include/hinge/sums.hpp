@@ -18,15 +18,22 @@ namespace hinge {
 /// u, the unit roundoff of float64.
 inline constexpr double kRoundoff = 0x1.0p-53;
 
-/// Compensated sum (Knuth's TwoSum: no branch). docs/certificate.md, "Compensated sums", derives `hidden_error`.
+namespace detail {
+
+/// high + low grows by x, and low has what high cannot hold (Knuth's TwoSum: no branch).
+[[gnu::always_inline]] inline void add_compensated(double x, double& high, double& low) {
+  const double next = high + x;
+  const double shadow = next - high;
+  low += (high - (next - shadow)) + (x - shadow);
+  high = next;
+}
+
+}  // namespace detail
+
+/// Compensated sum. docs/certificate.md, "Compensated sums", derives `hidden_error`.
 class Sum {
  public:
-  [[gnu::always_inline]] void add(double x) {
-    const double next = high_ + x;
-    const double shadow = next - high_;
-    low_ += (high_ - (next - shadow)) + (x - shadow);
-    high_ = next;
-  }
+  [[gnu::always_inline]] void add(double x) { detail::add_compensated(x, high_, low_); }
   void merge(const Sum& other) {
     add(other.high_);
     low_ += other.low_;
@@ -52,13 +59,7 @@ namespace detail {
 HINGE_FOR_EACH_PROCESSOR
 [[maybe_unused]] static void add_to_each(std::int64_t n, double scale, const double* __restrict x, double* __restrict high,
                                          double* __restrict low) {
-  for (std::int64_t k = 0; k < n; ++k) {
-    const double term = scale * x[k];
-    const double next = high[k] + term;
-    const double shadow = next - high[k];
-    low[k] += (high[k] - (next - shadow)) + (term - shadow);
-    high[k] = next;
-  }
+  for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * x[k], high[k], low[k]);
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
-// The kernel of all dense linear algebra: a tile of C += A'B, A and B packed in panels of columns. Distances are added up as products are.
+// The kernel of all dense linear algebra: a tile of C += A'B, A and B packed in panels of columns. Distances between columns are
+// added up as products are.
 //
 // Every entry of C is summed over the rows of A and B in their order, by one multiplication and one addition each: the result has the
 // same bits whatever the width of the processor's registers, and however the tiles are shared among threads.
