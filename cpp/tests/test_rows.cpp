@@ -94,8 +94,40 @@ void types_agree_to_the_bit() {
   });
 }
 
+/// Long rows have loops of their own: short ones, those just long enough, and those that are not fetched to their end.
+void dense_sums_have_eight_lanes() {
+  Rng rng = make_rng(6);
+  for (const std::int64_t d : {1, 127, 128, 129, 135, 256, 257, 263, 1023, 1024, 1025, 1031, 2047, 2100}) {
+    const Toy toy(static_cast<std::uint64_t>(d), {.m = 3, .d = d, .rho = 0.5});
+    const auto w = some_weights(d, rng);
+    in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
+      if (!layout.starts_with("dense")) return;
+      for (std::int64_t i = 0; i < rows.size(); ++i) {
+        double sum[8] = {};
+        std::int64_t at = 0;
+        std::vector<double> expected(w);
+        rows.for_each(i, [&](std::int64_t j, double x) {
+          if (j < d) sum[at++ % 8] += x * w[static_cast<std::size_t>(j)];
+          expected[static_cast<std::size_t>(j)] += 1.5 * x;
+        });
+        const double product = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+        std::vector<double> v(w);
+        rows.add(i, 1.5, v);
+        check(v == expected, layout + ": add");
+        for (std::int64_t next = 0; next < rows.size(); ++next) {
+          check(rows.product(i, w.data(), next) == product, layout + ": the bits of eight lanes, whichever row comes next");
+          check(rows.dot(i, w, next) == product + 0.5 * w.back(), layout + ": dot");
+        }
+      }
+    });
+  }
+}
+
 }  // namespace
 
 int main() {
-  return run_all({{"all rows", all_rows}, {"kept rows", kept_rows}, {"types agree to the bit", types_agree_to_the_bit}});
+  return run_all({{"all rows", all_rows},
+                  {"kept rows", kept_rows},
+                  {"types agree to the bit", types_agree_to_the_bit},
+                  {"dense sums have eight lanes", dense_sums_have_eight_lanes}});
 }

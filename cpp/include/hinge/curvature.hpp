@@ -376,9 +376,9 @@ class Curvature {
     Total total(empty);
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
-        if (k + kPrefetchDistance < end) rows.prefetch(in_zone[static_cast<std::size_t>(k + kPrefetchDistance)].row);
+        const std::int64_t next = in_zone[static_cast<std::size_t>(std::min(k + kPrefetchDistance, end - 1))].row;
         const auto& [i, weight] = in_zone[static_cast<std::size_t>(k)];
-        const double c = system.rate * weight * (rows.product(i, v.data()) + system.constant * v.back());
+        const double c = system.rate * weight * (rows.product(i, v.data(), next) + system.constant * v.back());
         rows.add(i, c, sum.values);
         if (system.free) sum.values.back() += c;
         if (own(2 * rows.stored(i))) return false;

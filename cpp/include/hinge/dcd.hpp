@@ -146,12 +146,12 @@ struct Dcd : DualIterate {
     double share = 0.0;
     Jump jump;
     std::int64_t stored = 0;
-    const auto step = [&](std::int64_t i) __attribute__((always_inline)) {
+    const auto step = [&](std::int64_t i, std::int64_t next) __attribute__((always_inline)) {
       stored += rows.stored(i);
       const double cost = problem.cost[i];
       const double box = problem.loss.box(cost);
       const double diagonal = problem.loss.diagonal(cost);
-      double g = problem.target[i] * (rows.dot(i, w) + b) - 1.0;
+      double g = problem.target[i] * (rows.dot(i, w, next) + b) - 1.0;
       if (diagonal != 0.0) g += diagonal * a[i];
       share += problem.loss.gap_share(a[i], g, cost);
       ++touched;

@@ -158,8 +158,8 @@ struct Mpu : FreeIntercept {
     double violation = 0.0;  // |p - 1|, summed over the rows that moved
     std::int64_t n_moved = 0;
     Jump jump;
-    const auto visit_row = [&](std::int64_t k) __attribute__((always_inline)) {
-      const double g = problem.target[k] * (rows.dot(k, w) + b) - 1.0;
+    const auto visit_row = [&](std::int64_t k, std::int64_t next) __attribute__((always_inline)) {
+      const double g = problem.target[k] * (rows.dot(k, w, next) + b) - 1.0;
       const double a = multiplier(problem, k);
       const double zone = step(problem, k) * (rows.squared_norm(k) + kappa);
       share += problem.loss.gap_share(a, g, problem.cost[k]);

@@ -218,9 +218,10 @@ struct Newton {
     return Zone::of(problem.loss, sample.cost[k], rate);
   }
 
+  /// Of row k of the sample, while row `next` of it is fetched.
   template <Rows R>
-  static double slack(const Task<R>& task, const Sample& sample, std::int64_t k, std::span<const double> w) {
-    return 1.0 - sample.target[k] * (task.rows.product(sample.row(k), w.data()) + task.constant * w.back());
+  static double slack(const Task<R>& task, const Sample& sample, std::int64_t k, std::span<const double> w, std::int64_t next) {
+    return 1.0 - sample.target[k] * (task.rows.product(sample.row(k), w.data(), sample.row(next)) + task.constant * w.back());
   }
 
   // ---- The start
@@ -270,8 +271,7 @@ struct Newton {
     touched += sample.size;
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
-        if (k + kPrefetchDistance < end) task.rows.prefetch(sample.row(k + kPrefetchDistance));
-        z[k] = slack(task, sample, k, w);
+        z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, end - 1));
         const double next = arrive(task.problem, sample, k, part);
         if (next != 0.0) change_multiplier(task, sample, {k, 0.0, next}, part);
         if (own(task.rows.stored(sample.row(k)))) return false;
@@ -393,11 +393,9 @@ struct Newton {
     const auto add = [&](ZoneSearch& part, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t j = begin; j < end; ++j) {
         const std::int64_t k = awake_[static_cast<std::size_t>(j)];
-        if (j + kPrefetchDistance < end) {
-          task.rows.prefetch(sample.row(awake_[static_cast<std::size_t>(j + kPrefetchDistance)]));
-        }
-        if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w);
-        const double change = slack(task, sample, k, p) - 1.0;
+        const std::int64_t next = awake_[static_cast<std::size_t>(std::min(j + kPrefetchDistance, end - 1))];
+        const double change = slack(task, sample, k, p, next) - 1.0;
+        if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w, k);
         change_[static_cast<std::size_t>(j)] = change;
         part.add(zone(task.problem, sample, k), a[k], z[k], change, longest);
         if (own(task.rows.stored(sample.row(k)))) return false;

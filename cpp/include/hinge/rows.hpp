@@ -2,7 +2,8 @@
 // Rows: the training rows, read in place.
 //
 // A linear solver needs four things of row i: its dot product with a weight vector, adding a multiple of it to a weight
-// vector, its squared norm, and how many values it stores (`product` is the dot product without the constant feature). Two layouts offer them: DenseRows (C-contiguous) and CsrRows.
+// vector, its squared norm, and how many values it stores (`product` is the dot product without the constant feature). Two layouts
+// offer them: DenseRows (C-contiguous) and CsrRows. A product may be told which row comes soon: that one is fetched meanwhile.
 //
 // Every row is seen in the augmented space [x, rho] (rho = 0: no constant feature), so a weight vector has
 // n_features + 1 entries, the last one belonging to the constant feature. Rows of zero weight are left out by `kept`,
@@ -17,11 +18,11 @@
 // add in the same order and agree to the bit.
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <span>
 
+#include "hinge/dense.hpp"
 #include "hinge/exact_weights.hpp"
 
 namespace hinge {
@@ -34,7 +35,9 @@ concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w
   { rows.total_stored() } -> std::same_as<std::int64_t>;
   { rows.squared_norm(i) } -> std::same_as<double>;
   { rows.dot(i, w) } -> std::same_as<double>;
+  { rows.dot(i, w, i) } -> std::same_as<double>;
   { rows.product(i, w.data()) } -> std::same_as<double>;
+  { rows.product(i, w.data(), i) } -> std::same_as<double>;
   rows.add(i, s, v);
   rows.prefetch(i);
   rows.for_each(i, [](std::int64_t, double) {});
@@ -61,52 +64,56 @@ struct DenseRows : RowView {
   std::int64_t stored(std::int64_t) const { return n_columns; }
   std::int64_t total_stored() const { return n_kept * n_columns; }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
-    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w, i); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w, i); }
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w, i); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next) const {
+    return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const {
-    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next) const {
+    return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w); }
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next) const {
+    return product_with(i, w, next);
+  }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
-  /// The first cache lines: the hardware follows from there.
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
-    const T* x = values + row(i) * n_columns;
-    const std::int64_t ahead = std::min<std::int64_t>(n_columns, 512 / sizeof(T));
-    for (std::int64_t j = 0; j < ahead; j += 64 / sizeof(T)) __builtin_prefetch(x + j);
+    is_long() ? dense::fetch_long(n_columns, at(i)) : dense::fetch(n_columns, at(i));
   }
 
   template <class F>
   void for_each(std::int64_t i, F&& visit) const {
-    const T* x = values + row(i) * n_columns;
+    const T* x = at(i);
     for (std::int64_t j = 0; j < n_columns; ++j) visit(j, static_cast<double>(x[j]));
     if (rho != 0.0) visit(n_columns, rho);
   }
 
   void add_exactly(std::int64_t i, double scale, ExactWeights& sums) const {
-    sums.add(n_columns, scale, values + row(i) * n_columns);
+    sums.add(n_columns, scale, at(i));
     if (rho != 0.0) sums.add(n_columns, scale * rho);
   }
 
  private:
+  const T* at(std::int64_t i) const { return values + row(i) * n_columns; }
+  bool is_long() const { return n_columns * static_cast<std::int64_t>(sizeof(T)) > dense::kLong; }
+
   template <class W>
-  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w) const {
-    const T* x = values + row(i) * n_columns;
-    std::array<double, 8> sum{};
-    std::int64_t j = 0;
-    for (; j + 8 <= n_columns; j += 8) {
-      for (std::int64_t k = 0; k < 8; ++k) sum[k] += static_cast<double>(x[j + k]) * w[j + k];
-    }
-    for (std::int64_t k = 0; j < n_columns; ++j, ++k) sum[k] += static_cast<double>(x[j]) * w[j];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w, std::int64_t next) const {
+    if (is_long()) return dense::product_long(n_columns, at(i), w, at(next));
+    if (next != i) dense::fetch(n_columns, at(next));
+    return dense::product(n_columns, at(i), w);
+  }
+
+  template <class W>
+  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w, std::int64_t next) const {
+    return product_with(i, w.data(), next) + rho * w[static_cast<std::size_t>(n_columns)];
   }
 
   template <class W>
   [[gnu::always_inline]] void add_to(std::int64_t i, double scale, std::span<W> v) const {
-    const T* x = values + row(i) * n_columns;
-    for (std::int64_t j = 0; j < n_columns; ++j) v[j] = static_cast<W>(v[j] + scale * static_cast<double>(x[j]));
+    is_long() ? dense::add_long(n_columns, scale, at(i), v.data()) : dense::add(n_columns, scale, at(i), v.data());
     v[n_columns] = static_cast<W>(v[n_columns] + scale * rho);
   }
 };
@@ -128,13 +135,21 @@ struct CsrRows : RowView {
     return total;
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
-    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
-  }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const {
-    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
-  }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
   [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w); }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next) const {
+    prefetch(next);
+    return dot_with(i, w);
+  }
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next) const {
+    prefetch(next);
+    return dot_with(i, w);
+  }
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next) const {
+    prefetch(next);
+    return product_with(i, w);
+  }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
@@ -142,8 +157,8 @@ struct CsrRows : RowView {
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
     const std::int64_t r = row(i);
     const std::int64_t end = indptr[r + 1];
-    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(T)) __builtin_prefetch(values + p);
-    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(Index)) __builtin_prefetch(indices + p);
+    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(T)) __builtin_prefetch(values + p, 0, 2);
+    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(Index)) __builtin_prefetch(indices + p, 0, 2);
     __builtin_prefetch(norms + i);
   }
 
@@ -160,6 +175,11 @@ struct CsrRows : RowView {
   }
 
  private:
+  template <class W>
+  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
+    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  }
+
   template <class W>
   [[gnu::always_inline]] double product_with(std::int64_t i, const W* w) const {
     const std::int64_t r = row(i);
@@ -190,6 +210,6 @@ struct CsrRows : RowView {
 };
 
 /// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn.
-inline constexpr std::int64_t kPrefetchDistance = 3;
+inline constexpr std::int64_t kPrefetchDistance = 6;
 
 }  // namespace hinge
