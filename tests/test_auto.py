@@ -16,6 +16,8 @@ from sklearn.preprocessing import scale
 
 from hinge import Auto, Blocks, LinearSVC, Permutation, Solution, solve
 from hinge.problem import LOSSES
+from hinge.solvers import auto
+from hinge.solvers.newton import NewtonRun
 
 INTERCEPTS = ("none", "penalized", "free")
 
@@ -63,6 +65,35 @@ def test_mpu_does_what_a_few_passes_can_do() -> None:
     for harder in ({"intercept": "free"}, {"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
         options = {"C": C, "intercept": "none"} | harder
         assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder
+
+
+def test_newton_begins_on_a_sample_where_mpu_would_crawl() -> None:
+    X, y = tall(d=150)
+    unit = 1.0 / float(np.square(X).sum(axis=1).mean())
+    assert set(solvers_of(solve(X, y, C=unit))) == {"mpu"}
+    assert set(solvers_of(solve(X, y, C=unit, tol=1e-5))) == {"newton"}
+
+    def first(m: int, curvature: float) -> str:
+        problem = Case(m=m, d=150).make()[0]
+        unit = 1.0 / float(problem.rows.squared_norms.mean())
+        return start(Auto(), Case(m=m, d=150, C=curvature * unit).make()[0]).label
+
+    assert [first(6000, curvature) for curvature in (25, 35)] == ["mpu", "newton"]
+    assert first(5900, 35) == "mpu", "too few rows for a sample"
+
+
+def test_a_sample_is_a_better_start_than_a_large_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = tall(d=150)
+    X *= np.logspace(-2, 2, X.shape[1], dtype=np.float32)
+    monkeypatch.setattr(auto, "_HARD", np.inf)
+    starts = []
+    monkeypatch.setattr(NewtonRun, "begin_at", lambda self, point, near: starts.append(near))
+    found = solve(X, y, C=10.0)
+    assert solvers_of(found)[-1] == "newton" and found.status == "converged"
+    assert not starts, "it begins anew"
+    monkeypatch.setattr(auto, "_FAR", np.inf)
+    solve(X, y, C=10.0)
+    assert starts == [False]
 
 
 def test_newton_takes_over_where_mpu_crawls() -> None:

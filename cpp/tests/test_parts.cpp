@@ -42,12 +42,15 @@ void parts_cover_every_row_once() {
         check(parts.count >= 1 && parts.begin(0) == 0 && parts.end(parts.count - 1) == size, "from the first row to the last");
         for (std::int64_t part = 0; part < parts.count; ++part) {
           check(parts.begin(part) <= parts.end(part), "ascending");
-          check(parts.count == 1 || parts.end(part) - parts.begin(part) >= 4096, "of at least a few thousand rows");
+          const std::int64_t rows = parts.end(part) - parts.begin(part);
+          check(parts.count == 1 || rows >= Parts::kLeastRows || (rows + 1) * (stored / size + 1) >= Parts::kLeastStored,
+                "of at least a few thousand rows, or as many values");
         }
       }
     }
   }
   check(Parts::of(1'000'000, 50'000'000, 100).count > 8, "large data have many parts");
+  check(Parts::of(1000, 784'000, 785).count == 2, "a few long rows have several");
 }
 
 struct Evaluation {

@@ -408,6 +408,11 @@ def newton_has_matrix(rows: Rows) -> bool:
     Whether Newton has room for a matrix of the order of the features, or may need conjugate gradients.
     """
 
+def newton_samples(rows: Rows) -> bool:
+    """
+    Whether there are so many rows for each feature that Newton begins on a sample of them.
+    """
+
 class Sampling(enum.Enum):
     iid = 0
 

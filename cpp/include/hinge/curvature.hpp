@@ -88,18 +88,19 @@ class Curvature {
   void release() { gram_.release(); }
 
   /// Whether the Gram matrix has room.
-  static bool gram_has_room(double m, double stored, double n_features) {
-    const double n = n_features + 1.0;
-    return n * n <= room_for(m, stored);
+  static bool gram_has_room(std::int64_t m, double stored, std::int64_t n_features) {
+    const double n = static_cast<double>(n_features) + 1.0;
+    return n * n <= room_for(static_cast<double>(m), stored);
   }
 
-  /// What a whole run is expected to cost, in passes over m rows: before anything is known but their number and size.
-  static double expected_passes(double m, double stored, double n_features) {
-    const double n = n_features + 1.0;
+  /// What the steps of a whole run are expected to cost, in passes over m rows, if the first of them see so many rows in their zones.
+  static double expected_passes(std::int64_t m, double stored, std::int64_t n_features, std::int64_t first) {
     if (!gram_has_room(m, stored, n_features)) return kByGradients;
-    const double on_all_rows = kFullSteps * m * Gram::cost(stored, n);
-    const double later = kSteps * (Gram::factor_cost(n) + 2.0 * std::min(n, m) * Gram::cost(stored, n));
-    return kSteps + (on_all_rows + later) / (m * (stored + kPerRow));
+    const double n = static_cast<double>(n_features) + 1.0;
+    const double rows = static_cast<double>(m);
+    const double at_first = kFullSteps * static_cast<double>(first) * Gram::cost(stored, n);
+    const double later = kSteps * (Gram::factor_cost(n) + 2.0 * std::min(n, rows) * Gram::cost(stored, n));
+    return kSteps + (at_first + later) / (rows * (stored + kPerRow));
   }
 
   /// Whether a matrix has room, with so many rows in J. If none has, conjugate gradients are the only way.
@@ -359,10 +360,10 @@ class Curvature {
     return system.free && !in_zone.empty() ? 0.0 : system.ridge;
   }
 
-  /// out = H v
-  template <Rows R>
-  bool multiply(const R& rows, std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
-                std::vector<double>& out, Poll& poll) const {
+  /// out += what each(k, sum) adds for row k of J, over all of them.
+  template <Rows R, class Each>
+  bool sum_rows(const R& rows, std::span<const Weighted> in_zone, const System& system, std::vector<double>& out, Poll& poll,
+                Each&& each) const {
     struct Total {
       std::vector<double> values;
       void merge(const Total& other) {
@@ -371,38 +372,60 @@ class Curvature {
     };
     const auto count = static_cast<std::int64_t>(in_zone.size());
     const Parts parts = Parts::of(count, static_cast<std::int64_t>(system.stored * static_cast<double>(count)),
-                                  static_cast<std::int64_t>(v.size()));
-    const Total empty{std::vector<double>(v.size())};
+                                  static_cast<std::int64_t>(out.size()));
+    const Total empty{std::vector<double>(out.size())};
     Total total(empty);
     const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
         const std::int64_t next = in_zone[static_cast<std::size_t>(std::min(k + kPrefetchDistance, end - 1))].row;
-        const auto& [i, weight] = in_zone[static_cast<std::size_t>(k)];
-        const double c = system.rate * weight * (rows.product(i, v.data(), next) + system.constant * v.back());
-        rows.add(i, c, sum.values);
-        if (system.free) sum.values.back() += c;
-        if (own(2 * rows.stored(i))) return false;
+        each(in_zone[static_cast<std::size_t>(k)], next, sum.values);
+        if (own(2 * rows.stored(in_zone[static_cast<std::size_t>(k)].row))) return false;
       }
       return true;
     };
     if (!sum_over(parts, n_threads_, poll, empty, total, add)) return false;
-    for (std::size_t k = 0; k < v.size(); ++k) total.values[k] += (k + 1 < v.size() ? 1.0 : last_of_r(in_zone, system)) * v[k];
-    out = std::move(total.values);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] += total.values[k];
     return true;
+  }
+
+  /// out = R v
+  static void multiply_r(std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
+                         std::vector<double>& out) {
+    out.assign(v.begin(), v.end());
+    out.back() *= last_of_r(in_zone, system);
+  }
+
+  /// out = H v
+  template <Rows R>
+  bool multiply(const R& rows, std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
+                std::vector<double>& out, Poll& poll) const {
+    multiply_r(in_zone, system, v, out);
+    return sum_rows(rows, in_zone, system, out, poll, [&](const Weighted& row, std::int64_t next, std::vector<double>& sum) {
+      const double c = system.rate * row.weight * (rows.product(row.row, v.data(), next) + system.constant * v.back());
+      rows.add(row.row, c, sum);
+      if (system.free) sum.back() += c;
+    });
+  }
+
+  /// out = the diagonal of H
+  template <Rows R>
+  bool find_diagonal(const R& rows, std::span<const Weighted> in_zone, const System& system, std::vector<double>& out,
+                     Poll& poll) const {
+    multiply_r(in_zone, system, std::vector<double>(system.gradient.size(), 1.0), out);
+    return sum_rows(rows, in_zone, system, out, poll, [&](const Weighted& row, std::int64_t next, std::vector<double>& sum) {
+      const double c = system.rate * row.weight;
+      rows.prefetch(next);
+      rows.for_each(row.row, [&](std::int64_t f, double x) { sum[static_cast<std::size_t>(f)] += c * x * x; });
+      if (system.free) sum.back() += c;
+    });
   }
 
   template <Rows R>
   std::optional<std::vector<double>> solve_gradients(const R& rows, std::span<const Weighted> in_zone, const System& system,
                                                      double& iterations, Poll& poll, std::int64_t& touched) {
     const std::size_t n = system.gradient.size();
-    std::vector<double> diagonal(n, 1.0);
-    diagonal.back() = last_of_r(in_zone, system);
-    for (const auto& [i, weight] : in_zone) {
-      const double c = system.rate * weight;
-      rows.for_each(i, [&](std::int64_t f, double x) { diagonal[static_cast<std::size_t>(f)] += c * x * x; });
-      if (system.free) diagonal.back() += c;
-      if (poll(rows.stored(i))) return std::nullopt;
-    }
+    std::vector<double> diagonal;
+    if (!find_diagonal(rows, in_zone, system, diagonal, poll)) return std::nullopt;
     std::vector<double> p(n);
     std::vector<double> residual = steepest(system);
     std::vector<double> conjugate(n);

@@ -75,6 +75,16 @@ struct Newton {
         n_threads_(n_threads),
         curvature_(n_features, n_threads) {}
 
+  /// Whether every stride-th of m rows are enough to be worth solving by themselves.
+  static bool samples(std::int64_t m, std::int64_t n_features, std::int64_t stride = kNextStride) {
+    return m / stride >= std::max(kLeastSample, kSamplePerFeature * n_features);
+  }
+
+  /// What a whole run is expected to cost, in passes over m rows: before anything is known but their number and size.
+  static double expected_passes(std::int64_t m, double stored, std::int64_t n_features) {
+    return Curvature::expected_passes(m, stored, n_features, samples(m, n_features) ? m / kNextStride : m);
+  }
+
   template <class F>
   void fields(F&& field) {
     field("a", a);
@@ -179,7 +189,7 @@ struct Newton {
   static constexpr std::int64_t kNextStride = 8;
   /// A sample has so many rows at least, and so many for each feature.
   static constexpr std::int64_t kLeastSample = 500;
-  static constexpr std::int64_t kSamplePerFeature = 20;
+  static constexpr std::int64_t kSamplePerFeature = 5;
   static constexpr double kSampleTolerance = 0.01;
   /// After a sample with so many rows for each feature, w is so close to the end that the zones may be narrower.
   static constexpr std::int64_t kFaithful = 100;
@@ -240,7 +250,7 @@ struct Newton {
   template <Rows R>
   static std::int64_t next_stride(const Task<R>& task, std::int64_t stride) {
     for (stride /= kNextStride; stride > 1; stride /= kNextStride) {
-      if (task.problem.size() / stride < std::max(kLeastSample, kSamplePerFeature * task.rows.n_features())) continue;
+      if (!samples(task.problem.size(), task.rows.n_features(), stride)) continue;
       const Sample sample(task.problem, stride);
       const auto [low, high] = std::minmax_element(sample.target.begin(), sample.target.end());
       if (*low < *high) return stride;

@@ -26,12 +26,15 @@ struct Parts {
   std::int64_t begin(std::int64_t part) const { return size / count * part + std::min(part, size % count); }
   std::int64_t end(std::int64_t part) const { return begin(part + 1); }
 
-  /// Parts of at least a few thousand rows. Merging costs `width` numbers a part, at most a sixteenth of reading the rows.
+  /// Parts of at least a few thousand rows, or of fewer that store as much. Merging costs `width` numbers a part, at most a sixteenth
+  /// of reading the rows.
   static Parts of(std::int64_t size, std::int64_t stored, std::int64_t width) {
     constexpr std::int64_t kMost = 64;
-    constexpr std::int64_t kLeastRows = 4096;
-    return {size, std::clamp<std::int64_t>(std::min(size / kLeastRows, stored / (16 * (width + 1))), 1, kMost)};
+    const std::int64_t worthwhile = std::max(size / kLeastRows, std::min(size, stored / kLeastStored));
+    return {size, std::clamp<std::int64_t>(std::min(worthwhile, stored / (16 * (width + 1))), 1, kMost)};
   }
+  static constexpr std::int64_t kLeastRows = 4096;
+  static constexpr std::int64_t kLeastStored = 1 << 18;
 };
 
 /// work(poll) on up to `n_threads` threads at once, the calling one among them. An exception of any of them is thrown here; the

@@ -25,6 +25,11 @@ _FEW_ROWS = 1000
 # On dense rows mpu begins if there are so many for each feature. On MNIST and on Nystroem features of ijcnn1 and MNIST
 # (45 to 75 rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %.
 _TALL = 10
+# Not if newton can begin on a sample, and tol is smaller than _FINE or the mean of C_i |x_i|^2 larger than _HARD: mpu
+# would crawl. On MNIST and on Nystroem features of Adult, ijcnn1 and MNIST, newton was up to four times as fast there,
+# and mpu elsewhere.
+_FINE = 1e-4
+_HARD = 30.0
 # With b fixed or penalised, a gap of _COARSE takes a first-order solver a handful of passes as long as the mean of
 # C_i |x_i|^2 is no larger than this: most multipliers reach their bounds in the first pass. Adult and ijcnn1 at
 # C = 0.05 (0.7 and 0.1) took mpu 0.6 to 0.9 times as long as newton. On Covertype newton is faster even there: it
@@ -36,6 +41,8 @@ _CACHED = 100_000
 _PATIENCE = 1.0
 # From a gap like this on, newton can begin with narrow zones.
 _NEAR = 0.02
+# With a larger gap than this, a sample is a better start for newton than what the first solver has found.
+_FAR = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,11 +50,12 @@ class Auto(Configuration):
     """Chooses by shape and density, then by what the first passes show; the default.
 
     With few features :class:`hinge.Newton` does all of it, unless C is so small that a few passes of :class:`hinge.MPU`
-    will do. With many, :class:`hinge.DCD` begins, or mpu where rows are dense and many for each feature. After each of
-    its epochs two numbers are compared: the passes that it still needs if the gap keeps falling as it did, and the
-    passes that newton would cost, counted from the numbers of rows, features and stored values. When the first is
-    larger, newton takes over the multipliers. With so many features that conjugate gradients may be needed, not before
-    the first solver has had as many passes. No clock is involved: the same call takes the same path everywhere.
+    will do. With many, :class:`hinge.DCD` begins; or mpu where rows are dense and many for each feature, and newton
+    even there if C is large or tol small. After each epoch of dcd or mpu two numbers are compared: the passes that it
+    still needs if the gap keeps falling as it did, and the passes that newton would cost, counted from the numbers of
+    rows, features and stored values. When the first is larger, newton takes over the multipliers. With so many features
+    that conjugate gradients may be needed, not before the first solver has had as many passes. No clock is involved:
+    the same call takes the same path everywhere.
 
     ``history_`` tells for every record which solver it came from.
 
@@ -129,6 +137,7 @@ class AutoRun(Run):
         self._setup = setup
         self._newton = _core.newton_passes(problem.rows)
         self._has_matrix = _core.newton_has_matrix(problem.rows)
+        self._samples = _core.newton_samples(problem.rows)
         self._read = 0.0  # passes so far
         self._progress = _Progress()
         self._at = -1
@@ -140,15 +149,22 @@ class AutoRun(Run):
         if self._newton <= _CHEAP:
             return self._MPU if self._easy() else self._NEWTON
         rows = self._problem.rows
-        tall = rows.layout == "dense" and self._problem.m >= _TALL * rows.n_features
-        return self._MPU if tall and self._supports(self._MPU) else self._DCD
+        if rows.layout != "dense" or self._problem.m < _TALL * rows.n_features:
+            return self._DCD
+        if self._samples and (self._setup.tol < _FINE or self._curvature() > _HARD):
+            return self._NEWTON
+        return self._MPU if self._supports(self._MPU) else self._DCD
 
     def _easy(self) -> bool:
         problem = self._problem
         if problem.intercept.kind == "free" or problem.m > _CACHED or not self._supports(self._MPU):
             return False
-        curvature = float(problem.rows.squared_norms.mean()) * problem.native.total_cost / problem.m
-        return self._setup.tol >= _COARSE and curvature <= _EASY
+        return self._setup.tol >= _COARSE and self._curvature() <= _EASY
+
+    def _curvature(self) -> float:
+        """The mean of C_i |x_i|^2."""
+        problem = self._problem
+        return float(problem.rows.squared_norms.mean()) * problem.native.total_cost / problem.m
 
     def _supports(self, at: int) -> bool:
         return self._problem.loss.name in self._SOLVERS[at][1].traits.losses
@@ -201,9 +217,10 @@ class AutoRun(Run):
 
     def _hand_over(self) -> None:
         point = self._run.point()
-        near = bool(self._progress.gaps) and min(self._progress.gaps) <= _NEAR
+        gap = min(self._progress.gaps, default=math.inf)
         self._take(self._NEWTON)
-        self._run.begin_at(point, near)  # type: ignore[attr-defined]
+        if gap <= _FAR or not self._samples:
+            self._run.begin_at(point, near=gap <= _NEAR)  # type: ignore[attr-defined]
 
     def point(self) -> Point:
         return self._run.point()
