@@ -153,12 +153,15 @@ struct CsrRows : RowView {
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
-  /// The first cache lines of values and of indices: the hardware follows from there.
+  /// The lines of values and of indices, the first and the last in any case: most rows are short, and a loop costs more than a line.
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
+    constexpr std::int64_t kStep = dense::kLine / std::max(sizeof(T), sizeof(Index));
     const std::int64_t r = row(i);
+    const std::int64_t begin = indptr[r];
     const std::int64_t end = indptr[r + 1];
-    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(T)) __builtin_prefetch(values + p, 0, 2);
-    for (std::int64_t p = indptr[r]; p < end; p += 64 / sizeof(Index)) __builtin_prefetch(indices + p, 0, 2);
+    fetch(begin);
+    fetch(end);
+    for (std::int64_t p = begin + kStep; p < end; p += kStep) fetch(p);
     __builtin_prefetch(norms + i);
   }
 
@@ -175,6 +178,11 @@ struct CsrRows : RowView {
   }
 
  private:
+  [[gnu::always_inline]] void fetch(std::int64_t p) const {
+    __builtin_prefetch(values + p, 0, 2);
+    __builtin_prefetch(indices + p, 0, 2);
+  }
+
   template <class W>
   [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
     return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
