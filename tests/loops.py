@@ -44,9 +44,10 @@ def solve_quietly(X: Any, y: Any, **options: Any) -> hinge.Solution:
         return solve(X, y, **options)
 
 
-def start(solver: Any, problem: Problem, *key: int) -> Run:
+def start(solver: Any, problem: Problem, *key: int, **options: Any) -> Run:
     """A run without the loop around it."""
-    return solver.start(problem, Setup(solver.traits.order, key, _core.Poll(_core.StopToken()), max_iter=1000))
+    setup = Setup(solver.traits.order, key, _core.Poll(_core.StopToken()), max_iter=1000, **options)
+    return solver.start(problem, setup)
 
 
 class Signalled:

@@ -73,12 +73,13 @@ def test_newton_begins_on_a_sample_where_mpu_would_crawl() -> None:
     assert set(solvers_of(solve(X, y, C=unit))) == {"mpu"}
     assert set(solvers_of(solve(X, y, C=unit, tol=1e-5))) == {"newton"}
 
-    def first(m: int, curvature: float) -> str:
+    def first(m: int, curvature: float, tol: float = 1e-3) -> str:
         problem = Case(m=m, d=150).make()[0]
         unit = 1.0 / float(problem.rows.squared_norms.mean())
-        return start(Auto(), Case(m=m, d=150, C=curvature * unit).make()[0]).label
+        return start(Auto(), Case(m=m, d=150, C=curvature * unit).make()[0], tol=tol).label
 
     assert [first(6000, curvature) for curvature in (25, 35)] == ["mpu", "newton"]
+    assert [first(6000, 35, tol) for tol in (0.01, 0.1)] == ["newton", "mpu"]
     assert first(5900, 35) == "mpu", "too few rows for a sample"
 
 

@@ -360,7 +360,7 @@ class Curvature {
     return system.free && !in_zone.empty() ? 0.0 : system.ridge;
   }
 
-  /// out += what each(k, sum) adds for row k of J, over all of them.
+  /// out += what each(row, next, sum) adds to a sum for the rows in J; row `next` comes soon.
   template <Rows R, class Each>
   bool sum_rows(const R& rows, std::span<const Weighted> in_zone, const System& system, std::vector<double>& out, Poll& poll,
                 Each&& each) const {

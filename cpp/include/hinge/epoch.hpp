@@ -1,6 +1,7 @@
 #pragma once
 // An epoch of a method that takes one row at a time, in an order that is known ahead.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,7 @@ template <Rows R, class Stop, class Step, class... Columns>
   const auto n = static_cast<std::int64_t>(visit.size());
   for (std::int64_t position = 0; position < n; ++position) {
     const std::int64_t i = visit[static_cast<std::size_t>(position)];
-    const std::int64_t next =
-        position + kPrefetchDistance < n ? visit[static_cast<std::size_t>(position + kPrefetchDistance)] : i;
+    const std::int64_t next = visit[static_cast<std::size_t>(std::min(position + kPrefetchDistance, n - 1))];
     (__builtin_prefetch(&columns[static_cast<std::size_t>(next)]), ...);
     if constexpr (std::invocable<Step&, std::int64_t, std::int64_t>) {
       step(i, next);

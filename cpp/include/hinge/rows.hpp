@@ -43,6 +43,9 @@ concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w
   rows.for_each(i, [](std::int64_t, double) {});
 };
 
+/// No row, where one could be fetched.
+inline constexpr std::int64_t kNone = -1;
+
 /// What both layouts share: which rows are kept, the constant feature, and the squared norms |[x, rho]|^2 per kept row.
 struct RowView {
   std::int64_t n_kept = 0;
@@ -64,16 +67,13 @@ struct DenseRows : RowView {
   std::int64_t stored(std::int64_t) const { return n_columns; }
   std::int64_t total_stored() const { return n_kept * n_columns; }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w, i); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w, i); }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w, i); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next) const {
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
     return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next) const {
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next = kNone) const {
     return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next) const {
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next = kNone) const {
     return product_with(i, w, next);
   }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
@@ -101,8 +101,8 @@ struct DenseRows : RowView {
 
   template <class W>
   [[gnu::always_inline]] double product_with(std::int64_t i, const W* w, std::int64_t next) const {
-    if (is_long()) return dense::product_long(n_columns, at(i), w, at(next));
-    if (next != i) dense::fetch(n_columns, at(next));
+    if (is_long()) return dense::product_long(n_columns, at(i), w, at(next != kNone ? next : i));
+    if (next != kNone) dense::fetch(n_columns, at(next));
     return dense::product(n_columns, at(i), w);
   }
 
@@ -135,20 +135,14 @@ struct CsrRows : RowView {
     return total;
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const { return dot_with(i, w); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w) const { return dot_with(i, w); }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return product_with(i, w); }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next) const {
-    prefetch(next);
-    return dot_with(i, w);
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
+    return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next) const {
-    prefetch(next);
-    return dot_with(i, w);
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next = kNone) const {
+    return dot_with(i, w, next);
   }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next) const {
-    prefetch(next);
-    return product_with(i, w);
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next = kNone) const {
+    return product_with(i, w, next);
   }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
@@ -184,12 +178,13 @@ struct CsrRows : RowView {
   }
 
   template <class W>
-  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w) const {
-    return product_with(i, w.data()) + rho * w[static_cast<std::size_t>(n_columns)];
+  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w, std::int64_t next) const {
+    return product_with(i, w.data(), next) + rho * w[static_cast<std::size_t>(n_columns)];
   }
 
   template <class W>
-  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w) const {
+  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w, std::int64_t next) const {
+    if (next != kNone) prefetch(next);
     const std::int64_t r = row(i);
     std::int64_t p = indptr[r];
     const std::int64_t end = indptr[r + 1];

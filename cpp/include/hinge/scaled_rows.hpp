@@ -26,15 +26,11 @@ struct ScaledRows {
   /// In this order f_i^2 alone, which may overflow for a tiny row, never appears.
   double squared_norm(std::int64_t i) const { return factor(i) * (factor(i) * plain.squared_norm(i)) + rho * rho; }
 
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w) const { return factor(i) * plain.product(i, w); }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next) const {
+  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next = kNone) const {
     return factor(i) * plain.product(i, w, next);
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w) const {
-    return factor(i) * plain.dot(i, w) + rho * w.back();
-  }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next) const {
+  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
     return factor(i) * plain.dot(i, w, next) + rho * w.back();
   }
 

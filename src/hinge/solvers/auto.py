@@ -25,10 +25,11 @@ _FEW_ROWS = 1000
 # On dense rows mpu begins if there are so many for each feature. On MNIST and on Nystroem features of ijcnn1 and MNIST
 # (45 to 75 rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %.
 _TALL = 10
-# Not if newton can begin on a sample, and tol is smaller than _FINE or the mean of C_i |x_i|^2 larger than _HARD: mpu
-# would crawl. On MNIST and on Nystroem features of Adult, ijcnn1 and MNIST, newton was up to four times as fast there,
-# and mpu elsewhere.
+# Not if newton can begin on a sample, and mpu would crawl: if tol is smaller than _FINE, or no larger than _ROUGH while
+# the mean of C_i |x_i|^2 is larger than _HARD. On MNIST and on Nystroem features of Adult, ijcnn1 and MNIST, newton was
+# up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast), and mpu elsewhere.
 _FINE = 1e-4
+_ROUGH = 1e-2
 _HARD = 30.0
 # With b fixed or penalised, a gap of _COARSE takes a first-order solver a handful of passes as long as the mean of
 # C_i |x_i|^2 is no larger than this: most multipliers reach their bounds in the first pass. Adult and ijcnn1 at
@@ -151,9 +152,13 @@ class AutoRun(Run):
         rows = self._problem.rows
         if rows.layout != "dense" or self._problem.m < _TALL * rows.n_features:
             return self._DCD
-        if self._samples and (self._setup.tol < _FINE or self._curvature() > _HARD):
+        if self._samples and self._hard():
             return self._NEWTON
         return self._MPU if self._supports(self._MPU) else self._DCD
+
+    def _hard(self) -> bool:
+        tol = self._setup.tol
+        return tol < _FINE or (tol <= _ROUGH and self._curvature() > _HARD)
 
     def _easy(self) -> bool:
         problem = self._problem
