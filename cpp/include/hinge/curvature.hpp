@@ -1,15 +1,10 @@
 #pragma once
-// Curvature: solves  H p = -gradient,   H = R + rate sum_{i in J} C_i x_i x_i',   R the identity but for b.
-//
-// Rows x_i have the constant feature behind their values: 1 for a free intercept, whose entry of R is a tiny ridge; rho for a
-// penalised one. Three ways, and the one with the least work is taken, by count:
+// Curvature: solves the system of a step of newton (newton_system.hpp). Three ways, and the one with the least work is taken, by count:
 //
 //   Gram        the matrix H itself, of order n_features + 1, by Cholesky. From step to step only rows that have entered or left J
 //               are added or taken off.
-//   Rows        p = -R^-1 (gradient + X' delta),  (X R^-1 X' + 1 / (rate C)) delta = -X R^-1 gradient:  a matrix of order |J| (Woodbury).
-//               A free b is eliminated: its R is zero there, and sum delta is given. Products of rows are kept from step to step.
-//   Conjugate   gradients, preconditioned by the diagonal of H, for as long as it takes to reduce the residual enough for a step.
-//   gradients
+//   Rows        a matrix of order |J| (row_products.hpp)
+//   Conjugate   gradients (conjugate_gradients.hpp)
 //
 // The matrices take as much memory as a share of the rows do, or what is always allowed (kAlways).
 
@@ -25,24 +20,15 @@
 #include <vector>
 
 #include "hinge/cholesky.hpp"
+#include "hinge/conjugate_gradients.hpp"
 #include "hinge/gram.hpp"
-#include "hinge/parts.hpp"
+#include "hinge/newton_system.hpp"
 #include "hinge/poll.hpp"
+#include "hinge/row_products.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/state.hpp"
-#include "hinge/sums.hpp"
 
 namespace hinge {
-
-/// What varies from step to step besides J.
-struct System {
-  std::span<const double> gradient;
-  double rate;      // of the weights C_i in H
-  double ridge;     // the last entry of R: 1, or tiny for a free b
-  double constant;  // feature behind the values of a row
-  bool free;        // b is free
-  double stored;    // values of a row, on average
-};
 
 class Curvature {
  public:
@@ -77,13 +63,10 @@ class Curvature {
     rows_.clear();
     weights_.clear();
     passed_ = 0.0;
-    forget_products();
+    products_.forget();
   }
   /// These are the same bits whenever they are computed: they are not saved.
-  void forget_products() {
-    known_.clear();
-    products_.clear();
-  }
+  void forget_products() { products_.forget(); }
   /// Only additions to the Gram matrix need this memory.
   void release() { gram_.release(); }
 
@@ -117,9 +100,9 @@ class Curvature {
     const double j = static_cast<double>(in_zone.size());
     const double stored = system.stored;
     const double room = room_for(static_cast<double>(rows.size()), stored);
-    const double by_rows = j * j <= room
-                               ? 0.5 * j * static_cast<double>(n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
-                               : kInfinity;
+    const double by_rows =
+        j * j <= room ? 0.5 * j * static_cast<double>(products_.n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
+                      : kInfinity;
     const double by_gradients = iterations * (2.0 * j * (stored + kPerRow) + 8.0 * n);
     if (n * n <= room) {
       std::vector<Weighted> changed = changes(in_zone);
@@ -128,8 +111,8 @@ class Curvature {
         return solve_gram(rows, in_zone, std::move(changed), system, poll, touched);
       }
     }
-    if (by_rows <= by_gradients) return solve_rows(rows, in_zone, system, poll, touched);
-    return solve_gradients(rows, in_zone, system, iterations, poll, touched);
+    if (by_rows <= by_gradients) return products_.solve(rows, in_zone, system, n_threads_, poll, touched);
+    return ConjugateGradients<R>{rows, in_zone, system, n_threads_, poll}.solve(iterations, touched);
   }
 
  private:
@@ -140,14 +123,8 @@ class Curvature {
   static constexpr double kShare = 0.125;
   /// Finding a row in memory costs as much as so many of its values.
   static constexpr double kPerRow = 16.0;
-  /// Added to the unit diagonal, more where that is not enough: features may depend on each other.
-  static constexpr double kFirstRidge = 1e-14;
-  static constexpr double kLastRidge = 1e-2;
   /// The Gram matrix is computed anew when more weight than this has gone through it, relative to what is left in it.
   static constexpr double kDrift = 1e4;
-  /// Conjugate gradients end when the residual has fallen to this share (that of liblinear), or after so many iterations.
-  static constexpr double kReduction = 0.1;
-  static constexpr int kMostIterations = 250;
   /// Of a run: the steps, those that see most rows in their zones, and the passes of all where the matrices are too large. (With 200 auto
   /// took 29 s instead of 113 s on 200,000 RCV1-like rows at C = 100, but 8 s instead of 5 s on 50,000 of them at C = 1000.)
   static constexpr double kSteps = 30.0;
@@ -158,11 +135,10 @@ class Curvature {
   static double room_for(double m, double stored) { return std::max(kAlways, kShare * m * stored); }
 
   Gram gram_;
-  Varying<std::int64_t> rows_;       // those in the Gram matrix, ascending
-  Varying<double> weights_;          // and what they weigh there
-  double passed_ = 0.0;              // weight that went through it
-  std::vector<std::int64_t> known_;  // rows whose products are kept, ascending
-  std::vector<double> products_;     // their products, row by row, lower triangle
+  Varying<std::int64_t> rows_;  // those in the Gram matrix, ascending
+  Varying<double> weights_;     // and what they weigh there
+  double passed_ = 0.0;         // weight that went through it
+  RowProducts products_;
   std::int64_t n_threads_;
 
   // ---- By the Gram matrix
@@ -252,207 +228,7 @@ class Curvature {
       }
       scaled.assign(n * n, 0.0);
     }
-    return steepest(system);
-  }
-
-  /// When nothing else works out: downhill.
-  static std::vector<double> steepest(const System& system) {
-    std::vector<double> p(system.gradient.size());
-    for (std::size_t i = 0; i < p.size(); ++i) p[i] = -system.gradient[i];
-    return p;
-  }
-
-  // ---- By the products of rows
-
-  std::size_t n_unknown(std::span<const Weighted> in_zone) const {
-    std::size_t unknown = 0;
-    for (const Weighted& row : in_zone) unknown += !std::binary_search(known_.begin(), known_.end(), row.row);
-    return unknown;
-  }
-
-  /// x_i.x_j for all rows in J, without a free b's constant feature. Products of rows that were in J before are taken over.
-  template <Rows R>
-  bool update_products(const R& rows, std::span<const Weighted> in_zone, Poll& poll, std::int64_t& touched) {
-    const std::size_t j = in_zone.size();
-    std::vector<double> next(j * j);
-    std::vector<std::ptrdiff_t> old(j, -1);
-    for (std::size_t k = 0; k < j; ++k) {
-      const auto at = std::lower_bound(known_.begin(), known_.end(), in_zone[k].row);
-      if (at != known_.end() && *at == in_zone[k].row) old[k] = at - known_.begin();
-    }
-    const auto n_known = static_cast<std::ptrdiff_t>(known_.size());
-    std::vector<double> dense(static_cast<std::size_t>(rows.n_features()) + 1);
-    for (std::size_t p = 0; p < j; ++p) {  // row p as a dense vector, its products with the rows from p on
-      const std::int64_t i = in_zone[p].row;
-      bool spread = false;
-      for (std::size_t q = p; q < j; ++q) {
-        if (old[p] >= 0 && old[q] >= 0) {
-          next[q * j + p] = products_[static_cast<std::size_t>(old[q] * n_known + old[p])];
-          continue;
-        }
-        if (!spread) rows.for_each(i, [&](std::int64_t f, double x) { dense[static_cast<std::size_t>(f)] = x; });
-        spread = true;
-        next[q * j + p] = rows.dot(in_zone[q].row, dense);
-        if (poll(rows.stored(in_zone[q].row))) return false;
-      }
-      if (spread) rows.for_each(i, [&](std::int64_t f, double) { dense[static_cast<std::size_t>(f)] = 0.0; });
-      touched += spread;
-    }
-    products_ = std::move(next);
-    known_.resize(j);
-    for (std::size_t k = 0; k < j; ++k) known_[k] = in_zone[k].row;
-    return true;
-  }
-
-  template <Rows R>
-  std::optional<std::vector<double>> solve_rows(const R& rows, std::span<const Weighted> in_zone, const System& system,
-                                                Poll& poll, std::int64_t& touched) {
-    if (!update_products(rows, in_zone, poll, touched)) return std::nullopt;
-    const std::size_t j = in_zone.size();
-    std::vector<double> p = steepest(system);
-    if (system.free) p.back() = 0.0;
-    std::vector<double> right(j);
-    for (std::size_t k = 0; k < j; ++k) right[k] = rows.dot(in_zone[k].row, p);  // -x.gradient
-    std::vector<double> scale(j);
-    std::vector<double> scaled;
-    const auto diagonal = [&](std::size_t k) { return products_[k * j + k] + 1.0 / (system.rate * in_zone[k].weight); };
-    for (std::size_t k = 0; k < j; ++k) scale[k] = 1.0 / std::sqrt(diagonal(k));
-    for (double ridge = kFirstRidge; ridge <= kLastRidge; ridge *= 100.0) {
-      scaled.assign(j * j, 0.0);
-      for (std::size_t k = 0; k < j; ++k) {
-        for (std::size_t l = 0; l < k; ++l) scaled[k * j + l] = products_[k * j + l] * scale[k] * scale[l];
-        scaled[k * j + k] = 1.0 + ridge * static_cast<double>(j);
-      }
-      const Cholesky factor(std::move(scaled), j, poll, n_threads_);
-      if (poll.stopped()) return std::nullopt;
-      if (!factor.ok()) continue;
-      const auto solve = [&](std::vector<double> x) {
-        for (std::size_t k = 0; k < j; ++k) x[k] *= scale[k];
-        x = factor.solve(std::move(x));
-        for (std::size_t k = 0; k < j; ++k) x[k] *= scale[k];
-        return x;
-      };
-      std::vector<double> delta = solve(right);
-      if (system.free) {  // delta = M^-1 (right + b), sum delta = -(gradient of b); the tiny ridge for when J is empty
-        const std::vector<double> of_b = solve(std::vector<double>(j, 1.0));
-        double sum = 0.0;
-        double sum_of_b = j == 0 ? system.ridge : 0.0;
-        for (std::size_t k = 0; k < j; ++k) {
-          sum += delta[k];
-          sum_of_b += of_b[k];
-        }
-        const double b = (-system.gradient.back() - sum) / sum_of_b;
-        for (std::size_t k = 0; k < j; ++k) delta[k] += b * of_b[k];
-        p.back() = b;
-      }
-      const double b = p.back();
-      for (std::size_t k = 0; k < j; ++k) rows.add(in_zone[k].row, -delta[k], p);
-      if (system.free) p.back() = b;
-      return p;
-    }
-    return steepest(system);
-  }
-
-  // ---- By conjugate gradients
-
-  /// A free b needs its ridge only where no row holds it.
-  static double last_of_r(std::span<const Weighted> in_zone, const System& system) {
-    return system.free && !in_zone.empty() ? 0.0 : system.ridge;
-  }
-
-  /// out += what each(row, next, sum) adds to a sum for the rows in J; row `next` comes soon.
-  template <Rows R, class Each>
-  bool sum_rows(const R& rows, std::span<const Weighted> in_zone, const System& system, std::vector<double>& out, Poll& poll,
-                Each&& each) const {
-    struct Total {
-      std::vector<double> values;
-      void merge(const Total& other) {
-        for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-      }
-    };
-    const auto count = static_cast<std::int64_t>(in_zone.size());
-    const Parts parts = Parts::of(count, static_cast<std::int64_t>(system.stored * static_cast<double>(count)),
-                                  static_cast<std::int64_t>(out.size()));
-    const Total empty{std::vector<double>(out.size())};
-    Total total(empty);
-    const auto add = [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t next = in_zone[static_cast<std::size_t>(std::min(k + kPrefetchDistance, end - 1))].row;
-        each(in_zone[static_cast<std::size_t>(k)], next, sum.values);
-        if (own(2 * rows.stored(in_zone[static_cast<std::size_t>(k)].row))) return false;
-      }
-      return true;
-    };
-    if (!sum_over(parts, n_threads_, poll, empty, total, add)) return false;
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] += total.values[k];
-    return true;
-  }
-
-  /// out = R v
-  static void multiply_r(std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
-                         std::vector<double>& out) {
-    out.assign(v.begin(), v.end());
-    out.back() *= last_of_r(in_zone, system);
-  }
-
-  /// out = H v
-  template <Rows R>
-  bool multiply(const R& rows, std::span<const Weighted> in_zone, const System& system, std::span<const double> v,
-                std::vector<double>& out, Poll& poll) const {
-    multiply_r(in_zone, system, v, out);
-    return sum_rows(rows, in_zone, system, out, poll, [&](const Weighted& row, std::int64_t next, std::vector<double>& sum) {
-      const double c = system.rate * row.weight * (rows.product(row.row, v.data(), next) + system.constant * v.back());
-      rows.add(row.row, c, sum);
-      if (system.free) sum.back() += c;
-    });
-  }
-
-  /// out = the diagonal of H
-  template <Rows R>
-  bool find_diagonal(const R& rows, std::span<const Weighted> in_zone, const System& system, std::vector<double>& out,
-                     Poll& poll) const {
-    multiply_r(in_zone, system, std::vector<double>(system.gradient.size(), 1.0), out);
-    return sum_rows(rows, in_zone, system, out, poll, [&](const Weighted& row, std::int64_t next, std::vector<double>& sum) {
-      const double c = system.rate * row.weight;
-      rows.prefetch(next);
-      rows.for_each(row.row, [&](std::int64_t f, double x) { sum[static_cast<std::size_t>(f)] += c * x * x; });
-      if (system.free) sum.back() += c;
-    });
-  }
-
-  template <Rows R>
-  std::optional<std::vector<double>> solve_gradients(const R& rows, std::span<const Weighted> in_zone, const System& system,
-                                                     double& iterations, Poll& poll, std::int64_t& touched) {
-    const std::size_t n = system.gradient.size();
-    std::vector<double> diagonal;
-    if (!find_diagonal(rows, in_zone, system, diagonal, poll)) return std::nullopt;
-    std::vector<double> p(n);
-    std::vector<double> residual = steepest(system);
-    std::vector<double> conjugate(n);
-    std::vector<double> image;
-    double rho = 0.0;
-    double first = 0.0;
-    int k = 0;
-    for (; k < kMostIterations; ++k) {
-      const double next = interleaved_sum(n, [&](std::size_t f) { return residual[f] * residual[f] / diagonal[f]; });
-      if (k == 0) first = next;
-      if (!(next > kReduction * kReduction * first)) break;
-      for (std::size_t f = 0; f < n; ++f) {
-        conjugate[f] = residual[f] / diagonal[f] + (k > 0 ? next / rho * conjugate[f] : 0.0);
-      }
-      rho = next;
-      if (!multiply(rows, in_zone, system, conjugate, image, poll)) return std::nullopt;
-      const double curvature = dot(conjugate, image);
-      if (!(curvature > 0.0)) break;
-      const double t = rho / curvature;
-      for (std::size_t f = 0; f < n; ++f) {
-        p[f] += t * conjugate[f];
-        residual[f] -= t * image[f];
-      }
-    }
-    touched += (2 * k + 1) * static_cast<std::int64_t>(in_zone.size());
-    iterations = std::max(1.0, static_cast<double>(k));
-    return p;
+    return system.steepest();
   }
 };
 

@@ -14,7 +14,6 @@
 #include <span>
 #include <vector>
 
-#include "hinge/exact_weights.hpp"
 #include "hinge/intercept.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
@@ -162,11 +161,11 @@ struct Dual {
 
 /// What D(a) consists of, for multipliers inside the box: w(a) in compensated sums, and sums that bound its error.
 struct DualSum {
-  ExactWeights w;  // sum a_i t_i x_i
-  Sum total;       // sum a_i
-  Sum penalty;     // what the loss takes off it
-  Sum spread;      // sum a_i |x_i|: rounding errors of w are relative to this
-  Sum reach;       // sum (|x_i| + number of values): what underflow may lose is relative to this
+  Sums w;       // sum a_i t_i x_i
+  Sum total;    // sum a_i
+  Sum penalty;  // what the loss takes off it
+  Sum spread;   // sum a_i |x_i|: rounding errors of w are relative to this
+  Sum reach;    // sum (|x_i| + number of values): what underflow may lose is relative to this
 
   explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
 

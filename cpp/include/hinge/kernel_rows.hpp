@@ -64,7 +64,7 @@ bool kernel_sums(const R& rows, const Kernel& kernel, std::span<const double> be
     };
     if (!for_kernel_columns(rows, kernel, geometry, held, poll, n_threads, add)) return false;
   }
-  for (std::size_t j = 0; j < sums.size(); ++j) sums[j] = totals.value(j);
+  totals.write(sums);
   return true;
 }
 

@@ -20,10 +20,12 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <type_traits>
 
 #include "hinge/dense.hpp"
-#include "hinge/exact_weights.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -58,6 +60,11 @@ struct RowView {
   std::int64_t n_features() const { return n_columns; }
   double squared_norm(std::int64_t i) const { return norms[i]; }
   std::int64_t row(std::int64_t i) const { return kept ? kept[i] : i; }
+
+  template <class W>
+  [[gnu::always_inline]] void add_constant(double scale, W* weights) const {
+    weights[n_columns] = static_cast<W>(weights[n_columns] + scale * rho);
+  }
 };
 
 template <class T>
@@ -67,17 +74,24 @@ struct DenseRows : RowView {
   std::int64_t stored(std::int64_t) const { return n_columns; }
   std::int64_t total_stored() const { return n_kept * n_columns; }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
-    return dot_with(i, w, next);
+  template <class Weights>
+  [[gnu::always_inline]] double dot(std::int64_t i, const Weights& w, std::int64_t next = kNone) const {
+    return product(i, std::data(w), next) + rho * std::data(w)[n_columns];
   }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next = kNone) const {
-    return dot_with(i, w, next);
+
+  template <class W>
+  [[gnu::always_inline]] double product(std::int64_t i, const W* w, std::int64_t next = kNone) const {
+    if (is_long()) return dense::product_long(n_columns, at(i), w, at(next != kNone ? next : i));
+    if (next != kNone) dense::fetch(n_columns, at(next));
+    return dense::product(n_columns, at(i), w);
   }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next = kNone) const {
-    return product_with(i, w, next);
+
+  template <class Weights>
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, Weights&& v) const {
+    auto* weights = std::data(v);
+    is_long() ? dense::add_long(n_columns, scale, at(i), weights) : dense::add(n_columns, scale, at(i), weights);
+    add_constant(scale, weights);
   }
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
     is_long() ? dense::fetch_long(n_columns, at(i)) : dense::fetch(n_columns, at(i));
@@ -90,32 +104,14 @@ struct DenseRows : RowView {
     if (rho != 0.0) visit(n_columns, rho);
   }
 
-  void add_exactly(std::int64_t i, double scale, ExactWeights& sums) const {
-    sums.add(n_columns, scale, at(i));
+  void add_exactly(std::int64_t i, double scale, Sums& sums) const {
+    sums.add(0, scale, std::span<const T>(at(i), static_cast<std::size_t>(n_columns)));
     if (rho != 0.0) sums.add(n_columns, scale * rho);
   }
 
  private:
   const T* at(std::int64_t i) const { return values + row(i) * n_columns; }
   bool is_long() const { return n_columns * static_cast<std::int64_t>(sizeof(T)) > dense::kLong; }
-
-  template <class W>
-  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w, std::int64_t next) const {
-    if (is_long()) return dense::product_long(n_columns, at(i), w, at(next != kNone ? next : i));
-    if (next != kNone) dense::fetch(n_columns, at(next));
-    return dense::product(n_columns, at(i), w);
-  }
-
-  template <class W>
-  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w, std::int64_t next) const {
-    return product_with(i, w.data(), next) + rho * w[static_cast<std::size_t>(n_columns)];
-  }
-
-  template <class W>
-  [[gnu::always_inline]] void add_to(std::int64_t i, double scale, std::span<W> v) const {
-    is_long() ? dense::add_long(n_columns, scale, at(i), v.data()) : dense::add(n_columns, scale, at(i), v.data());
-    v[n_columns] = static_cast<W>(v[n_columns] + scale * rho);
-  }
 };
 
 template <class T, class Index>
@@ -135,17 +131,41 @@ struct CsrRows : RowView {
     return total;
   }
 
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
-    return dot_with(i, w, next);
+  template <class Weights>
+  [[gnu::always_inline]] double dot(std::int64_t i, const Weights& w, std::int64_t next = kNone) const {
+    return product(i, std::data(w), next) + rho * std::data(w)[n_columns];
   }
-  [[gnu::always_inline]] double dot(std::int64_t i, std::span<const float> w, std::int64_t next = kNone) const {
-    return dot_with(i, w, next);
+
+  template <class W>
+  [[gnu::always_inline]] double product(std::int64_t i, const W* w, std::int64_t next = kNone) const {
+    if (next != kNone) prefetch(next);
+    const std::int64_t r = row(i);
+    std::int64_t p = indptr[r];
+    const std::int64_t end = indptr[r + 1];
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; p + 4 <= end; p += 4) {
+      s0 += static_cast<double>(values[p]) * w[indices[p]];
+      s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+      s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+      s3 += static_cast<double>(values[p + 3]) * w[indices[p + 3]];
+    }
+    if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
+    if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
+    if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
+    return (s0 + s1) + (s2 + s3);
   }
-  [[gnu::always_inline]] double product(std::int64_t i, const double* w, std::int64_t next = kNone) const {
-    return product_with(i, w, next);
+
+  template <class Weights>
+  [[gnu::always_inline]] void add(std::int64_t i, double scale, Weights&& v) const {
+    using W = std::remove_reference_t<decltype(*std::data(v))>;
+    W* weights = std::data(v);
+    const std::int64_t r = row(i);
+    const std::int64_t end = indptr[r + 1];
+    for (std::int64_t p = indptr[r]; p < end; ++p) {
+      weights[indices[p]] = static_cast<W>(weights[indices[p]] + scale * static_cast<double>(values[p]));
+    }
+    add_constant(scale, weights);
   }
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const { add_to(i, scale, v); }
-  [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<float> v) const { add_to(i, scale, v); }
 
   /// The lines of values and of indices, the first and the last in any case: most rows are short, and a loop costs more than a line.
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
@@ -167,7 +187,7 @@ struct CsrRows : RowView {
     if (rho != 0.0) visit(n_columns, rho);
   }
 
-  void add_exactly(std::int64_t i, double scale, ExactWeights& sums) const {
+  void add_exactly(std::int64_t i, double scale, Sums& sums) const {
     for_each(i, [&](std::int64_t j, double x) { sums.add(j, scale * x); });
   }
 
@@ -175,40 +195,6 @@ struct CsrRows : RowView {
   [[gnu::always_inline]] void fetch(std::int64_t p) const {
     __builtin_prefetch(values + p, 0, 2);
     __builtin_prefetch(indices + p, 0, 2);
-  }
-
-  template <class W>
-  [[gnu::always_inline]] double dot_with(std::int64_t i, std::span<const W> w, std::int64_t next) const {
-    return product_with(i, w.data(), next) + rho * w[static_cast<std::size_t>(n_columns)];
-  }
-
-  template <class W>
-  [[gnu::always_inline]] double product_with(std::int64_t i, const W* w, std::int64_t next) const {
-    if (next != kNone) prefetch(next);
-    const std::int64_t r = row(i);
-    std::int64_t p = indptr[r];
-    const std::int64_t end = indptr[r + 1];
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    for (; p + 4 <= end; p += 4) {
-      s0 += static_cast<double>(values[p]) * w[indices[p]];
-      s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
-      s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
-      s3 += static_cast<double>(values[p + 3]) * w[indices[p + 3]];
-    }
-    if (p < end) s0 += static_cast<double>(values[p]) * w[indices[p]];
-    if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
-    if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
-    return (s0 + s1) + (s2 + s3);
-  }
-
-  template <class W>
-  [[gnu::always_inline]] void add_to(std::int64_t i, double scale, std::span<W> v) const {
-    const std::int64_t r = row(i);
-    const std::int64_t end = indptr[r + 1];
-    for (std::int64_t p = indptr[r]; p < end; ++p) {
-      v[indices[p]] = static_cast<W>(v[indices[p]] + scale * static_cast<double>(values[p]));
-    }
-    v[n_columns] = static_cast<W>(v[n_columns] + scale * rho);
   }
 };
 

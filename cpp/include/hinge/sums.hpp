@@ -56,10 +56,10 @@ class Sum {
 namespace detail {
 
 /// `Sum::add(scale x_k)` on the k-th sum, for k < n.
-HINGE_FOR_EACH_PROCESSOR
-[[maybe_unused]] static void add_to_each(std::int64_t n, double scale, const double* __restrict x, double* __restrict high,
-                                         double* __restrict low) {
-  for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * x[k], high[k], low[k]);
+template <class T>
+HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, double* __restrict high,
+                                          double* __restrict low) {
+  for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * static_cast<double>(x[k]), high[k], low[k]);
 }
 
 }  // namespace detail
@@ -69,11 +69,23 @@ class Sums {
  public:
   explicit Sums(std::size_t n) : high_(n), low_(n) {}
 
+  [[gnu::always_inline]] void add(std::int64_t k, double x) {
+    detail::add_compensated(x, high_[static_cast<std::size_t>(k)], low_[static_cast<std::size_t>(k)]);
+  }
   /// Adds scale x_k to sum first + k.
-  void add(std::int64_t first, double scale, std::span<const double> x) {
+  template <class T>
+  void add(std::int64_t first, double scale, std::span<const T> x) {
     detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), high_.data() + first, low_.data() + first);
   }
-  double value(std::size_t k) const { return high_[k] + low_[k]; }
+  void merge(const Sums& other) {
+    for (std::size_t k = 0; k < high_.size(); ++k) {
+      detail::add_compensated(other.high_[k], high_[k], low_[k]);
+      low_[k] += other.low_[k];
+    }
+  }
+  void write(std::span<double> values) const {
+    for (std::size_t k = 0; k < high_.size(); ++k) values[k] = high_[k] + low_[k];
+  }
 
  private:
   std::vector<double> high_;
