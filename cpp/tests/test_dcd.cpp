@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "certified.hpp"
@@ -33,7 +36,7 @@ void while_training(int epochs, F&& f) {
                          .C = seed % 5 == 0 ? 10.0 : 0.2});
     const Problem problem = toy.problem();
     const ToyCsr<double, std::int32_t> csr(toy);
-    Dcd run(problem, toy.options.d, shrinking, polish, 0.0, penalty(toy), Order{4, 2}, make_rng(seed));
+    Dcd run(problem, toy.options.d, shrinking, polish, 0.0, penalty(toy), 1, Order{4, 2}, make_rng(seed), 1);
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {
       check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
@@ -146,7 +149,7 @@ void dependent_rows_are_no_trouble() {
     for (std::size_t i = 2; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 2];  // all rows equal
     for (double& norm : toy.norms) norm = toy.norms[0];
     const Problem problem = toy.problem();
-    Dcd run(problem, 2, true, true, 0.0, penalty(toy), Order{}, make_rng(seed));
+    Dcd run(problem, 2, true, true, 0.0, penalty(toy), 1, Order{}, make_rng(seed), 1);
     Poll poll = never();
     for (int epoch = 0; epoch < 200; ++epoch) run.run_epoch(toy.rows(), problem, poll);
     for (std::int64_t i = 0; i < problem.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= problem.box(i), "0 <= a_i <= box_i");
@@ -161,7 +164,7 @@ void zero_rows() {
     const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .loss = loss, .free_intercept = free});
     const Problem problem = toy.problem();
     const ToyCsr<float, std::int32_t> csr(toy);
-    Dcd run(problem, 3, true, true, 0.0, penalty(toy), Order{}, make_rng(1));
+    Dcd run(problem, 3, true, true, 0.0, penalty(toy), 1, Order{}, make_rng(1), 1);
     Poll poll = never();
     for (int epoch = 0; epoch < 50; ++epoch) run.run_epoch(csr.rows(), problem, poll);
     if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros cost C each, and the dual knows");
@@ -184,7 +187,7 @@ void the_published_rule_ends_the_run() {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const Toy toy(seed, {.m = 60, .d = 8, .C = 0.5});
     const Problem problem = toy.problem();
-    Dcd run(problem, 8, true, false, 1e-6, 0.0, Order{}, make_rng(seed));
+    Dcd run(problem, 8, true, false, 1e-6, 0.0, 1, Order{}, make_rng(seed), 1);
     Poll poll = never();
     int epochs = 0;
     bool shrunk = false;
@@ -197,11 +200,95 @@ void the_published_rule_ends_the_run() {
   }
 }
 
+/// Rows with little in common, enough of them for epochs in batches of eight.
+Toy sparse_toy(std::uint64_t seed) {
+  return Toy(seed, {.m = 700,
+                    .d = 60,
+                    .density = 0.05,
+                    .rho = seed % 3 == 0 ? 1.0 : 0.0,
+                    .loss = seed & 1 ? Loss::Kind::squared_hinge : Loss::Kind::hinge,
+                    .free_intercept = seed % 3 == 1,
+                    .weighted = (seed & 2) != 0,
+                    .C = 0.5});
+}
+
+Dcd in_batches(const Toy& toy, const Problem& problem, std::int64_t n_threads) {
+  return Dcd(problem, toy.options.d, false, false, 0.0, penalty(toy), 8, Order{4, 2}, make_rng(3), n_threads);
+}
+
+void batches_have_the_same_bits_for_any_number_of_threads() {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Toy toy = sparse_toy(seed);
+    const Problem problem = toy.problem();
+    const ToyCsr<double, std::int32_t> csr(toy);
+    Dcd one = in_batches(toy, problem, 1);
+    Dcd two = in_batches(toy, problem, 2);
+    Dcd many = in_batches(toy, problem, 7);
+    Poll poll = never();
+    for (int epoch = 1; epoch <= 20; ++epoch) {
+      for (Dcd* run : {&one, &two, &many}) check(run->run_epoch(csr.rows(), problem, poll), "nobody stops it");
+      check(!one.overshot, "batches of eight do not overshoot here");
+      for (const Dcd* run : {&two, &many}) {
+        check(run->a == one.a && run->w == one.w && run->b == one.b && run->dual == one.dual && run->gap == one.gap,
+              "same bits");
+      }
+      check_close(one.dual, toy.dual_value(one.a), 1e-9, "dual = D(a)");
+      const auto expected = toy.combine(one.a);
+      for (std::size_t j = 0; j < expected.size(); ++j) check_close(one.w[j], expected[j], 1e-10, "w = w(a)");
+    }
+    check(certified_gap(csr.rows(), problem, one.a) < 0.1, "and it gets somewhere");
+  }
+}
+
+void a_stopped_batch_leaves_a_valid_state() {
+  for (const std::int64_t n_threads : {1, 2}) {
+    const Toy toy = sparse_toy(1);
+    const Problem problem = toy.problem();
+    const ToyCsr<double, std::int32_t> csr(toy);
+    Dcd run = in_batches(toy, problem, n_threads);
+    const auto token = std::make_shared<StopToken>();
+    token->stop();
+    Poll poll(token);
+    check(!poll((1 << 20) - 2500), "it looks at its token later: when the rows are in order, and some batches are done");
+    check(!run.run_epoch(csr.rows(), problem, poll), "stopped");
+    check(std::any_of(run.a.begin(), run.a.end(), [](double a) { return a > 0.0; }), "after a batch that was begun");
+    check_close(run.dual, toy.dual_value(run.a), 1e-9, "dual = D(a)");
+    const auto expected = toy.combine(run.a);
+    for (std::size_t j = 0; j < expected.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
+  }
+}
+
+void parallel_rows_overshoot_once() {
+  Toy toy(1, {.m = 700, .d = 3, .density = 1.0, .C = 1.0});
+  for (std::size_t i = 3; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 3];  // all rows equal
+  for (double& norm : toy.norms) norm = toy.norms[0];
+  const Problem problem = toy.problem();
+  Dcd run = in_batches(toy, problem, 1);
+  Poll poll = never();
+  for (int epoch = 0; epoch < 200 && !run.overshot; ++epoch) run.run_epoch(toy.rows(), problem, poll);
+  check(run.overshot, "the steps of equal rows add up");
+  for (int epoch = 0; epoch < 300; ++epoch) run.run_epoch(toy.rows(), problem, poll);
+  check(certified_gap(toy.rows(), problem, run.a) < 1e-3, "one row after the other arrives");
+}
+
+void batches_are_for_rows_with_little_in_common() {
+  const auto of_noise = [](std::int64_t m, double mean) {
+    Toy toy(1, {.m = m, .d = 1000, .density = 0.0});
+    Rng rng = make_rng(7);
+    for (double& x : toy.x) x = mean + rng.uniform() - 0.5;
+    for (std::size_t i = 0; i < toy.norms.size(); ++i) toy.norms[i] = squared_norm(std::span(toy.x).subspan(i * 1000, 1000));
+    return Batches::largest(toy.rows());
+  };
+  check(of_noise(4500, 0.0) == 32, "noise");
+  check(of_noise(4500, 1.0) == 1, "rows far from the origin are nearly parallel");
+  check(of_noise(3000, 0.0) == 1, "not worth it for a few rows");
+}
+
 void corrupt_states_are_refused() {
   const Toy toy(1, {});
   const Problem problem = toy.problem();
   const auto refused = [&](auto&& spoil) {
-    Dcd run(problem, toy.options.d, true, true, 0.0, 0.0, Order{}, make_rng(1));
+    Dcd run(problem, toy.options.d, true, true, 0.0, 0.0, 1, Order{}, make_rng(1), 1);
     spoil(run);
     try {
       run.check_restored(problem);
@@ -221,17 +308,22 @@ void corrupt_states_are_refused() {
 }  // namespace
 
 int main() {
-  return run_all({{"multipliers stay in the box", multipliers_stay_in_the_box},
-                  {"tracked values are the values", tracked_values_are_the_values},
-                  {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
-                  {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
-                  {"active rows ascend", active_rows_ascend},
-                  {"the dual only rises without intercept", dual_only_rises_without_intercept},
-                  {"the gap closes", gap_closes},
-                  {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
-                  {"dependent rows are no trouble", dependent_rows_are_no_trouble},
-                  {"zero rows", zero_rows},
-                  {"rebuilt is the same", rebuilt_is_the_same},
-                  {"the published rule ends the run", the_published_rule_ends_the_run},
-                  {"corrupt states are refused", corrupt_states_are_refused}});
+  return run_all(
+      {{"multipliers stay in the box", multipliers_stay_in_the_box},
+       {"tracked values are the values", tracked_values_are_the_values},
+       {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
+       {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
+       {"active rows ascend", active_rows_ascend},
+       {"the dual only rises without intercept", dual_only_rises_without_intercept},
+       {"the gap closes", gap_closes},
+       {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
+       {"dependent rows are no trouble", dependent_rows_are_no_trouble},
+       {"zero rows", zero_rows},
+       {"rebuilt is the same", rebuilt_is_the_same},
+       {"the published rule ends the run", the_published_rule_ends_the_run},
+       {"batches have the same bits for any number of threads", batches_have_the_same_bits_for_any_number_of_threads},
+       {"a stopped batch leaves a valid state", a_stopped_batch_leaves_a_valid_state},
+       {"parallel rows overshoot once", parallel_rows_overshoot_once},
+       {"batches are for rows with little in common", batches_are_for_rows_with_little_in_common},
+       {"corrupt states are refused", corrupt_states_are_refused}});
 }

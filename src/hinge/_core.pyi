@@ -274,10 +274,10 @@ class SgdSingle:
 
 class Dcd:
     """
-    Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, order, rng)
+    Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, batch, order, rng, n_threads)
     """
 
-    def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: float, arg5: Order, arg6: Rng, /) -> None: ...
+    def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: float, arg5: int, arg6: Order, arg7: Rng, arg8: int, /) -> None: ...
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
@@ -303,6 +303,11 @@ class Dcd:
         """
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
+
+def largest_batch(rows: Rows) -> int:
+    """
+    Of how many rows a batch of dual coordinate descent consists if it is to share these rows among threads, and not to overshoot.
+    """
 
 class Mpu:
     """

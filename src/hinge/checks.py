@@ -33,11 +33,12 @@ def positive(name: str, value: Any) -> float:
     raise ValueError(f"{name} must be positive and finite, got {shown(value)}.")
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """An integer of at least `least`, as Python's own: NumPy's would overflow on the way."""
-    if isinstance(value, numbers.Integral) and int(value) >= least:
+def whole(name: str, value: Any, least: int = 1, most: float = math.inf) -> int:
+    """An integer from `least` to `most`, as Python's own: NumPy's would overflow on the way."""
+    if isinstance(value, numbers.Integral) and least <= int(value) <= most:
         return int(value)
-    raise ValueError(f"{name} must be an integer of at least {least}, got {shown(value)}.")
+    at_most = f" and at most {most}" if most < math.inf else ""
+    raise ValueError(f"{name} must be an integer of at least {least}{at_most}, got {shown(value)}.")
 
 
 def costs_to_try(Cs: Any) -> list[float]:

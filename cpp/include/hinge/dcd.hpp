@@ -18,8 +18,10 @@
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
-// Polish: now and then all free multipliers move at once (face.hpp). That, the return of rows by the gap, and the order in blocks
-// (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
+// Batches: the products of several rows may be computed before the first of them moves, so that threads share them (batches.hpp).
+//
+// Polish: now and then all free multipliers move at once (face.hpp). That, batches, the return of rows by the gap, and the order in
+// blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
 //
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
 //   P - D = sum_i gap_share_i          (hinge: C_i max(0, -g_i) + a_i g_i),
@@ -34,6 +36,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/batches.hpp"
 #include "hinge/epoch.hpp"
 #include "hinge/face.hpp"
 #include "hinge/free_intercept.hpp"
@@ -54,6 +57,7 @@ struct Dcd : DualIterate {
   bool shrinking;
   bool polish;
   double eps;  // 0: rows come back by the gap
+  Batches batches;
 
   ActiveRows active;
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
@@ -61,13 +65,22 @@ struct Dcd : DualIterate {
   double gap = kInfinity;            // estimate of the last epoch
   double full_b = 0.0;               // b after the last epoch over all rows
   double credit = 0.0;               // rows read since the last climb on the face
+  bool overshot = false;             // batches did: one row at a time from then on
   bool within_eps = false;           // the projected gradients of all rows are
   std::int64_t touched = 0;          // rows read
 
   Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double spread, double penalty,
-      Order row_order, Rng random)
-      : order(row_order), rng(random), shrinking(with_shrinking), polish(with_polish), eps(spread), active(problem.size()) {
+      std::int64_t batch, Order row_order, Rng random, std::int64_t n_threads)
+      : order(row_order),
+        rng(random),
+        shrinking(with_shrinking),
+        polish(with_polish),
+        eps(spread),
+        batches{batch, n_threads},
+        active(problem.size()) {
     if (!(eps >= 0.0)) throw std::invalid_argument("eps must not be negative");
+    if (batch < 1 || batch > Batches::kMost) throw std::invalid_argument("batch must lie between 1 and 64");
+    if (n_threads < 1) throw std::invalid_argument("n_threads must be positive");
     kappa = penalty;
     a.resize(static_cast<std::size_t>(problem.size()));
     w.resize(static_cast<std::size_t>(n_features) + 1);
@@ -91,6 +104,7 @@ struct Dcd : DualIterate {
     field("dual", dual);
     field("summit", summit);
     field("credit", credit);
+    field("overshot", overshot);
     field("rng", rng);
   }
 
@@ -144,31 +158,47 @@ struct Dcd : DualIterate {
     double highest = -kInfinity;  // of the projected gradients
     double lowest = kInfinity;
     double share = 0.0;
+    double gained = 0.0;  // D without -|w|^2 / 2
     Jump jump;
     std::int64_t stored = 0;
-    const auto step = [&](std::int64_t i, std::int64_t next) __attribute__((always_inline)) {
+    const auto take = [&](std::int64_t i, double product) __attribute__((always_inline)) {
       stored += rows.stored(i);
-      const double cost = problem.cost[i];
-      const double box = problem.loss.box(cost);
-      const double diagonal = problem.loss.diagonal(cost);
-      double g = problem.target[i] * (rows.dot(i, w, next) + b) - 1.0;
-      if (diagonal != 0.0) g += diagonal * a[i];
-      share += problem.loss.gap_share(a[i], g, cost);
       ++touched;
-      if (shrinking && leaves(i, g, box)) {
+      const Turn turn = turn_of(rows, problem, i, rows.with_constant(product, w.data()) + b, a[i]);
+      share += problem.loss.gap_share(a[i], turn.g, problem.cost[i]);
+      if (turn.leaves) {
         leaving.push_back(i);
-      } else {
-        const double projected = a[i] == 0.0 ? std::min(g, 0.0) : a[i] == box ? std::max(g, 0.0) : g;
-        highest = std::max(highest, projected);
-        lowest = std::min(lowest, projected);
-        if (projected != 0.0) {
-          move(rows, problem, i, g, diagonal);
-        } else if (kappa > 0.0) {
-          jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(g));
-        }
+        return;
+      }
+      highest = std::max(highest, turn.projected);
+      lowest = std::min(lowest, turn.projected);
+      if (turn.projected != 0.0) {
+        gained += move(rows, problem, i, turn);
+      } else if (kappa > 0.0) {
+        jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(turn.g));
       }
     };
-    if (!each_row(rows, visit, poll, step, a, problem.target, problem.cost)) return false;
+    const auto n = static_cast<std::int64_t>(visit.size());
+    if (batches.size == 1 || overshot || n < kLeastBatches * batches.size) {
+      const auto step = [&](std::int64_t i, std::int64_t next)
+                            __attribute__((always_inline)) { take(i, rows.product(i, w.data(), next)); };
+      if (!each_row(rows, visit, poll, step, a, problem.target, problem.cost)) return false;
+    } else {
+      const Before before{dual, 0.5 * squared_norm(w), residue, b};
+      const auto lead = [&](std::int64_t i, const Found& found) { take(i, found.product); };
+      const auto follow = [&](Follower& self, std::int64_t i, const Found& found) {
+        const double decision = rows.with_constant(found.product, self.w.data()) + self.b;
+        const double change =
+            (turn_of(rows, problem, i, decision, found.multiplier).next - found.multiplier) * problem.target[i];
+        if (change == 0.0) return;
+        rows.add(i, change, self.w);
+        self.b += kappa * change;
+      };
+      const bool finished = batches.each(rows, visit, a, w, b, poll, lead, follow, problem.target, problem.cost);
+      dual = before.dual + gained + (before.half_norm - 0.5 * squared_norm(w));
+      overshot = rise_since(before) < -kRounding * dual;
+      if (!finished) return false;
+    }
     const bool full = active.full();
     active.remove(leaving);
     shrink_above = highest > 0.0 ? highest : kInfinity;
@@ -188,22 +218,66 @@ struct Dcd : DualIterate {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-  bool leaves(std::int64_t i, double g, double box) const {
-    return (a[i] == 0.0 && g > shrink_above) || (a[i] == box && g < shrink_below);
+  /// What a row does when its turn comes.
+  struct Turn {
+    double g;
+    double projected;  // the part of g that the box lets it follow
+    double next;       // its new multiplier
+    bool leaves;
+  };
+
+  /// The exact maximum along coordinate i, where decision = w.x_i + b.
+  template <Rows R>
+  [[gnu::always_inline]] Turn turn_of(const R& rows, const Problem& problem, std::int64_t i, double decision,
+                                      double multiplier) const {
+    const double cost = problem.cost[i];
+    const double box = problem.loss.box(cost);
+    const double diagonal = problem.loss.diagonal(cost);
+    double g = problem.target[i] * decision - 1.0;
+    if (diagonal != 0.0) g += diagonal * multiplier;
+    if (shrinking && ((multiplier == 0.0 && g > shrink_above) || (multiplier == box && g < shrink_below))) {
+      return {g, 0.0, multiplier, true};
+    }
+    const double projected = multiplier == 0.0 ? std::min(g, 0.0) : multiplier == box ? std::max(g, 0.0) : g;
+    if (projected == 0.0) return {g, 0.0, multiplier, false};
+    return {g, projected, problem.loss.best_multiplier(multiplier, g, rows.squared_norm(i) + kappa + diagonal, cost), false};
   }
 
-  /// The exact maximum along coordinate i.
+  /// The row makes its step. Returns what D gains but for -|w|^2 / 2.
   template <Rows R>
-  void move(const R& rows, const Problem& problem, std::int64_t i, double g, double diagonal) {
+  [[gnu::always_inline]] double move(const R& rows, const Problem& problem, std::int64_t i, const Turn& turn) {
     const double target = problem.target[i];
     const double cost = problem.cost[i];
-    const double next = problem.loss.best_multiplier(a[i], g, rows.squared_norm(i) + kappa + diagonal, cost);
-    const double change = next - a[i];
-    if (change == 0.0) return;
+    const double change = turn.next - a[i];
+    if (change == 0.0) return 0.0;
     rows.add(i, change * target, w);
-    dual -= change * (g - target * b + 0.5 * change * (rows.squared_norm(i) + diagonal));
+    dual -= change * (turn.g - target * b + 0.5 * change * (rows.squared_norm(i) + problem.loss.diagonal(cost)));
     moved(change * target);
-    a[i] = next;
+    const double penalty = problem.loss.dual_penalty(turn.next, cost) - problem.loss.dual_penalty(a[i], cost);
+    a[i] = turn.next;
+    return change - penalty;
+  }
+
+  // Batches:
+  /// An epoch of fewer is done row by row.
+  static constexpr std::int64_t kLeastBatches = 64;
+  /// Of D: what rounding can make of an epoch in which nothing moves.
+  static constexpr double kRounding = 1e-12;
+
+  /// Where an epoch began.
+  struct Before {
+    double dual;
+    double half_norm;  // |w|^2 / 2
+    double residue;
+    double b;
+  };
+
+  /// What coordinate steps climb is D - beta s - kappa/2 s^2, with s the residue and beta = b - kappa s before the epoch. They only
+  /// ever rise, one after the other; batches that overshoot may fall.
+  double rise_since(const Before& before) const {
+    const double beta = before.b - kappa * before.residue;
+    const double penalty = 0.5 * kappa * (residue * residue - before.residue * before.residue);
+    return dual - before.dual - beta * (residue - before.residue) - penalty;
   }
 
   /// All rows come back when the active ones are settled, or when b has moved by half the largest violation among them:

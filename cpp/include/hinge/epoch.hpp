@@ -21,6 +21,7 @@ template <Rows R, class Stop, class Step, class... Columns>
   for (std::int64_t position = 0; position < n; ++position) {
     const std::int64_t i = visit[static_cast<std::size_t>(position)];
     const std::int64_t next = visit[static_cast<std::size_t>(std::min(position + kPrefetchDistance, n - 1))];
+    rows.announce(visit[static_cast<std::size_t>(std::min(position + kAnnounceDistance, n - 1))]);
     (__builtin_prefetch(&columns[static_cast<std::size_t>(next)]), ...);
     if constexpr (std::invocable<Step&, std::int64_t, std::int64_t>) {
       step(i, next);

@@ -37,6 +37,17 @@ struct Parts {
   static constexpr std::int64_t kLeastStored = 1 << 18;
 };
 
+/// Up to `count` threads more, begin(k) on each. Where no more can be had, fewer.
+template <class Begin>
+std::vector<std::jthread> more_threads(std::int64_t count, const Begin& begin) {
+  std::vector<std::jthread> threads;
+  try {
+    for (std::int64_t k = 0; k < count; ++k) threads.emplace_back([begin, k] { begin(k); });
+  } catch (const std::system_error&) {
+  }
+  return threads;
+}
+
 /// work(poll) on up to `n_threads` threads at once, the calling one among them. An exception of any of them is thrown here; the
 /// others must notice by themselves that they are to end. Where no more threads can be had, fewer do.
 template <class Work>
@@ -52,13 +63,10 @@ void on_threads(std::int64_t n_threads, Poll& poll, Work&& work) {
     }
   };
   {
-    std::vector<std::jthread> others;
-    try {
-      for (std::int64_t k = 1; k < n_threads; ++k) {
-        others.emplace_back([&guarded, own = poll.for_worker()]() mutable { guarded(own); });
-      }
-    } catch (const std::system_error&) {
-    }
+    const auto others = more_threads(n_threads - 1, [&guarded, idle = poll.for_worker()](std::int64_t) {
+      Poll own = idle;
+      guarded(own);
+    });
     guarded(poll);
   }
   if (failure) std::rethrow_exception(failure);

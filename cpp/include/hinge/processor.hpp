@@ -7,3 +7,16 @@
 #else
 #define HINGE_FOR_EACH_PROCESSOR
 #endif
+
+namespace hinge {
+
+/// Within a loop that waits for another thread: leaves the core to its neighbour for a moment.
+inline void spin() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace hinge

@@ -40,8 +40,10 @@ concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w
   { rows.dot(i, w, i) } -> std::same_as<double>;
   { rows.product(i, w.data()) } -> std::same_as<double>;
   { rows.product(i, w.data(), i) } -> std::same_as<double>;
+  { rows.with_constant(s, w.data()) } -> std::same_as<double>;
   rows.add(i, s, v);
   rows.prefetch(i);
+  rows.announce(i);
   rows.for_each(i, [](std::int64_t, double) {});
 };
 
@@ -61,6 +63,12 @@ struct RowView {
   double squared_norm(std::int64_t i) const { return norms[i]; }
   std::int64_t row(std::int64_t i) const { return kept ? kept[i] : i; }
 
+  /// A product with the constant feature.
+  template <class W>
+  [[gnu::always_inline]] double with_constant(double product, const W* weights) const {
+    return product + rho * weights[n_columns];
+  }
+
   template <class W>
   [[gnu::always_inline]] void add_constant(double scale, W* weights) const {
     weights[n_columns] = static_cast<W>(weights[n_columns] + scale * rho);
@@ -76,7 +84,7 @@ struct DenseRows : RowView {
 
   template <class Weights>
   [[gnu::always_inline]] double dot(std::int64_t i, const Weights& w, std::int64_t next = kNone) const {
-    return product(i, std::data(w), next) + rho * std::data(w)[n_columns];
+    return with_constant(product(i, std::data(w), next), std::data(w));
   }
 
   template <class W>
@@ -96,6 +104,7 @@ struct DenseRows : RowView {
   [[gnu::always_inline]] void prefetch(std::int64_t i) const {
     is_long() ? dense::fetch_long(n_columns, at(i)) : dense::fetch(n_columns, at(i));
   }
+  void announce(std::int64_t) const {}
 
   template <class F>
   void for_each(std::int64_t i, F&& visit) const {
@@ -133,7 +142,7 @@ struct CsrRows : RowView {
 
   template <class Weights>
   [[gnu::always_inline]] double dot(std::int64_t i, const Weights& w, std::int64_t next = kNone) const {
-    return product(i, std::data(w), next) + rho * std::data(w)[n_columns];
+    return with_constant(product(i, std::data(w), next), std::data(w));
   }
 
   template <class W>
@@ -178,6 +187,11 @@ struct CsrRows : RowView {
     for (std::int64_t p = begin + kStep; p < end; p += kStep) fetch(p);
     __builtin_prefetch(norms + i);
   }
+  /// Row i will be fetched: where it begins must be at hand then.
+  [[gnu::always_inline]] void announce(std::int64_t i) const {
+    __builtin_prefetch(indptr + row(i));
+    __builtin_prefetch(norms + i);
+  }
 
   template <class F>
   void for_each(std::int64_t i, F&& visit) const {
@@ -198,7 +212,8 @@ struct CsrRows : RowView {
   }
 };
 
-/// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn.
+/// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn, and announce it earlier still.
 inline constexpr std::int64_t kPrefetchDistance = 6;
+inline constexpr std::int64_t kAnnounceDistance = 12;
 
 }  // namespace hinge

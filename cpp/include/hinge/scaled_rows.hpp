@@ -30,8 +30,10 @@ struct ScaledRows {
     return factor(i) * plain.product(i, w, next);
   }
 
+  [[gnu::always_inline]] double with_constant(double product, const double* w) const { return product + rho * w[n_features()]; }
+
   [[gnu::always_inline]] double dot(std::int64_t i, std::span<const double> w, std::int64_t next = kNone) const {
-    return factor(i) * plain.dot(i, w, next) + rho * w.back();
+    return with_constant(product(i, w.data(), next), w.data());
   }
 
   [[gnu::always_inline]] void add(std::int64_t i, double scale, std::span<double> v) const {
@@ -40,6 +42,7 @@ struct ScaledRows {
   }
 
   [[gnu::always_inline]] void prefetch(std::int64_t i) const { plain.prefetch(i); }
+  [[gnu::always_inline]] void announce(std::int64_t i) const { plain.announce(i); }
 
   template <class F>
   void for_each(std::int64_t i, F&& visit) const {

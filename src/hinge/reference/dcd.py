@@ -15,12 +15,16 @@ are forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
+Batches: the products of several rows may be computed before the first of them moves; they are even computed before the
+rows of the batch before have moved. Each row then makes its best step as if it were alone.
+
 Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from hinge.reference import face
 from hinge.reference.algorithm import ActiveRows, Point
@@ -28,6 +32,10 @@ from hinge.reference.free_intercept import Jump
 from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
+from hinge.reference.sums import squared_norm
+
+LEAST_BATCHES = 64  # an epoch of fewer is done row by row
+ROUNDING = 1e-12  # of D: what rounding can make of an epoch in which nothing moves
 
 # What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
 FEW = 1000  # rows of a problem so small that steps on the face cost nothing
@@ -42,16 +50,26 @@ class Dcd(face.DualIterate):
 
     fields = (
         *("a", "w", "b", "residue", "last_residue", "rate", "at_work.active", "shrink_above", "shrink_below", "gap"),
-        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "rng"),
+        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "overshot", "rng"),
     )
 
     def __init__(
-        self, problem: Problem, shrinking: bool, polish: bool, eps: float, kappa: float, order: Order, rng: Rng
+        self,
+        problem: Problem,
+        shrinking: bool,
+        polish: bool,
+        eps: float,
+        kappa: float,
+        batch: int,
+        order: Order,
+        rng: Rng,
+        n_threads: int = 1,
     ) -> None:
         super().__init__(problem, kappa)
         self.shrinking = shrinking
         self.polish = polish
         self.eps = eps  # 0: rows come back by the gap
+        self.batch = batch
         self.order = order
         self.rng = rng
         self.at_work = ActiveRows(problem.m)
@@ -60,6 +78,7 @@ class Dcd(face.DualIterate):
         self.gap = math.inf  # estimate of the last epoch
         self.full_b = 0.0  # b after the last epoch over all rows
         self.credit = 0.0  # rows read since the last climb on the face
+        self.overshot = False  # batches did: one row at a time from then on
         self.within_eps = False  # the projected gradients of all rows are
 
     def point(self) -> Point:
@@ -74,20 +93,28 @@ class Dcd(face.DualIterate):
         leaving = set()
         highest, lowest = -math.inf, math.inf  # of the projected gradients
         share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
+        gained = 0.0  # D without -|w|^2 / 2
         jump = Jump()
-        for i in self.each(visit):
-            a, box = float(self.a[i]), self.problem.box(i)
-            g = target[i] * (rows.dot(i, self.w) + self.b) - 1.0 + loss.diagonal(cost[i]) * a
-            share += loss.gap_share(a, g, cost[i])
-            if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
-                leaving.add(i)
-                continue
-            projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
-            highest, lowest = max(highest, projected), min(lowest, projected)
-            if projected != 0.0:
-                self._move(i, g)
-            else:
-                jump.add(-target[i] if a == 0.0 else target[i], abs(g))
+        batch = 1 if self.overshot or len(visit) < LEAST_BATCHES * self.batch else self.batch
+        before = self.dual, 0.5 * squared_norm(self.w), self.residue, self.b
+        try:
+            for i, product in self._products(visit, batch):
+                a, box = float(self.a[i]), self.problem.box(i)
+                decision = rows.with_constant(product, self.w) + self.b
+                g = target[i] * decision - 1.0 + loss.diagonal(cost[i]) * a
+                share += loss.gap_share(a, g, cost[i])
+                if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
+                    leaving.add(i)
+                    continue
+                projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
+                highest, lowest = max(highest, projected), min(lowest, projected)
+                if projected != 0.0:
+                    gained += self._move(i, g)
+                else:
+                    jump.add(-target[i] if a == 0.0 else target[i], abs(g))
+        finally:  # also when the poll has ended it: D must be that of the multipliers
+            if batch > 1:
+                self._compare(*before, gained)
         full = self.at_work.full
         self.at_work.remove(leaving)
         self.shrink_above = highest if highest > 0.0 else math.inf
@@ -101,19 +128,43 @@ class Dcd(face.DualIterate):
         if self.polish and visit:
             self._climb(visit)
 
-    def _move(self, i: int, g: float) -> None:
-        """The exact maximum along coordinate i."""
+    def _products(self, visit: list[int], batch: int) -> Iterator[tuple[int, float]]:
+        """Each row with its product: with w as it is or, in batches, as it was two batches ago."""
+        rows, waiting = self.problem.rows, list[tuple[int, float]]()
+        if batch == 1:
+            for i in self.each(visit):
+                yield i, rows.product(i, self.w)
+            return
+        for begin in range(0, len(visit), batch):
+            ready = [(i, rows.product(i, self.w)) for i in self.each(visit[begin : begin + batch])]
+            yield from waiting
+            waiting = ready
+        yield from waiting
+
+    def _compare(self, dual: float, half_norm: float, residue: float, b: float, gained: float) -> None:
+        """D after an epoch of batches, and whether what coordinate steps climb has fallen: D - beta s - kappa/2 s^2,
+        with s the residue and beta = b - kappa s before the epoch."""
+        self.dual = dual + gained + (half_norm - 0.5 * squared_norm(self.w))
+        beta = b - self.kappa * residue
+        penalty = 0.5 * self.kappa * (self.residue * self.residue - residue * residue)
+        rise = self.dual - dual - beta * (self.residue - residue) - penalty
+        self.overshot = rise < -ROUNDING * self.dual
+
+    def _move(self, i: int, g: float) -> float:
+        """The exact maximum along coordinate i. Returns what D gains but for -|w|^2 / 2."""
         rows, target, a = self.problem.rows, self.problem.target[i], float(self.a[i])
         diagonal, box = self.problem.loss.diagonal(self.problem.cost[i]), self.problem.box(i)
         q = rows.squared_norm(i) + self.kappa + diagonal
         following = min(max(a - g / q, 0.0), box) if q > 0.0 else box
         change = following - a
         if change == 0.0:
-            return
+            return 0.0
         rows.add(i, change * target, self.w)
         self.dual -= change * (g - target * self.b + 0.5 * change * (rows.squared_norm(i) + diagonal))
         self.moved(change * target)
         self.a[i] = following
+        penalty = self.problem.loss.dual_penalty
+        return change - (penalty(following, self.problem.cost[i]) - penalty(a, self.problem.cost[i]))
 
     def _return_rows(self, full: bool, violation: float) -> None:
         """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""

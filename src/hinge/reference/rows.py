@@ -62,10 +62,18 @@ class Rows:
         """|[x_i, rho]|^2"""
         return self._norms[i]
 
+    def product(self, i: int, w: npt.NDArray[Any]) -> float:
+        """w.[x_i, 0]"""
+        columns, x = self._stored[i]
+        return interleaved_sum(x * w[columns], self.lanes)
+
+    def with_constant(self, product: float, w: npt.NDArray[Any]) -> float:
+        """w.[x_i, rho] from w.[x_i, 0]"""
+        return product + self.rho * float(w[-1])
+
     def dot(self, i: int, w: npt.NDArray[Any]) -> float:
         """w.[x_i, rho]"""
-        columns, x = self._stored[i]
-        return interleaved_sum(x * w[columns], self.lanes) + self.rho * float(w[-1])
+        return self.with_constant(self.product(i, w), w)
 
     def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         """v += scale * [x_i, rho], in place."""
@@ -101,8 +109,8 @@ class ScaledRows(Rows):
         """In this order f_i^2 alone, which may overflow for a tiny row, never appears."""
         return self.factors[i] * (self.factors[i] * self.plain.squared_norm(i)) + self.rho * self.rho
 
-    def dot(self, i: int, w: npt.NDArray[Any]) -> float:
-        return self.factors[i] * self.plain.dot(i, w) + self.rho * float(w[-1])
+    def product(self, i: int, w: npt.NDArray[Any]) -> float:
+        return self.factors[i] * self.plain.product(i, w)
 
     def add(self, i: int, scale: float, v: npt.NDArray[Any]) -> None:
         self.plain.add(i, scale * self.factors[i], v)

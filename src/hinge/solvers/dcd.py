@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hinge import checks
+from hinge import _core, checks
 from hinge.problem import Blocks, Problem
 from hinge.solvers.contract import Setup, State, Traits
 from hinge.solvers.native import NativeSolver, kappa_of, order_of, rng_of
 
 # Rows too few for it to pay to leave some out.
 _FEW = 1000
+_LARGEST_BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,20 @@ class DCD(NativeSolver):
         None: rows come back when the gap of those at work is small. A number: the rule of the paper and of liblinear.
         When the projected gradients of an epoch lie within eps of each other, all rows come back, or the run ends if
         none was left out, whatever the gap; rows are left out of small problems too. Only without a free intercept.
+    batch : int or None, default=None
+        So many rows, 64 at most, make their steps side by side, each as if it were alone: threads share their products
+        with w. The result has the same bits for any number of threads. None: as many as the rows allow, 16 to 64 on
+        large sparse data whose rows have little in common; 1 elsewhere, and with `eps`. An epoch that lowers D ends
+        this: one row after the other from then on.
 
     Notes
     -----
     ``DCD(polish=False, eps=0.1)`` with ``order="permutation"`` is the published algorithm with liblinear's shrinking
-    and stopping. Ours are `polish`, the default order in blocks, the return of rows by the gap and the free intercept.
+    and stopping. Ours are `polish`, batches, the default order in blocks, the return of rows by the gap and the free
+    intercept.
+
+    The steps of k rows side by side raise D if ``1 + k lambda < 2``, roughly, where lambda is the largest eigenvalue
+    of the mean of ``x_i x_i' / |x_i|^2``; None takes the largest power of two with ``k lambda < 0.75``.
 
     References
     ----------
@@ -59,13 +69,16 @@ class DCD(NativeSolver):
     shrinking: bool = True
     polish: bool = True
     eps: float | None = None
+    batch: int | None = None
 
-    forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf}
+    forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf, "overshot": 0}
     multipliers: ClassVar[str | None] = "a"
 
     def __post_init__(self) -> None:
         if self.eps is not None:
             checks.positive("eps (a number or None)", self.eps)
+        if self.batch is not None:
+            checks.whole("batch (an integer or None)", self.batch, 1, _LARGEST_BATCH)
 
     @property
     def traits(self) -> Traits:
@@ -87,6 +100,13 @@ class DCD(NativeSolver):
             bool(self.polish),
             0.0 if self.eps is None else float(self.eps),
             kappa_of(problem),
+            self._batch(problem),
             order_of(core, problem, setup),
             rng_of(core, setup),
+            setup.n_threads,
         )
+
+    def _batch(self, problem: Problem) -> int:
+        if self.batch is not None:
+            return int(self.batch)
+        return 1 if self.eps is not None else _core.largest_batch(problem.rows)
