@@ -49,11 +49,12 @@ def tall(m: int = 6000, d: int = 600) -> tuple[Any, Any]:
     return X, (X[:, :20].sum(axis=1) + random.normal(size=m) > 0).astype(int)
 
 
-def test_mpu_begins_on_tall_dense_rows() -> None:
+def test_mpu_begins_where_there_are_many_rows_for_each_feature() -> None:
     X, y = tall()
     assert set(solvers_of(solve(X, y, C=1e-4))) == {"mpu"}
     assert set(solvers_of(solve(X, y, C=1e-4, loss="squared_hinge"))) <= {"dcd", "newton"}, "mpu has the hinge only"
-    assert "mpu" not in solvers_of(solve(sp.csr_matrix(X), y, C=1e-4))
+    assert "mpu" not in solvers_of(solve(sp.csr_matrix(X), y, C=1e-4)), "sparse, with a free intercept"
+    assert set(solvers_of(solve(sp.csr_matrix(X), y, C=1e-4, intercept="none"))) == {"mpu"}
     assert "mpu" not in solvers_of(solve(X[:5990], y[:5990], C=1e-4))
 
 
