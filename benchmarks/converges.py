@@ -1,24 +1,32 @@
-"""Everything converges by default: LinearSVC() on many data sets, for C from 1e-3 to 1e3, beside scikit-learn's LinearSVC.
+"""Everything converges by default: LinearSVC() on many data sets, for C from 1e-3 to 1e3, beside scikit-learn's and liblinear.
 
     python benchmarks/converges.py                          # all cells: benchmarks/results/converges.md
     python benchmarks/converges.py --data digits wine --output trial.md
+    python benchmarks/converges.py --peers                  # ours alone
 
 A cell of ours is a default call but for C and tol: status, seconds, whether a warning was given. scikit-learn's is
-LinearSVC(loss="hinge", C=C, tol=tol), also a default call, in a process of its own that is ended after --limit seconds. Both have
-a free or penalised intercept by their own defaults, so times are compared, not objectives.
+LinearSVC(loss="hinge", C=C, tol=tol), liblinear's is ``-s 3 -B 1 -c C -e tol``, whose rows are converted before the clock starts; both
+in a process of their own that is ended after --limit seconds. Intercepts are free or penalised by each one's own defaults, so
+times are compared, not objectives.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import multiprocessing
+import os
 import sys
+import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -50,20 +58,43 @@ def ours(X: Any, y: Any, C: float, tol: float) -> dict[str, Any]:
     }
 
 
-def _theirs(X: Any, y: Any, C: float, tol: float, out: Any) -> None:
+def scikit_learn(X: Any, y: Any, C: float, tol: float) -> tuple[float, bool]:
+    """Seconds, and whether it converged without a warning."""
     from sklearn.svm import LinearSVC
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
         LinearSVC(loss="hinge", C=C, tol=tol).fit(X, y)
-        out.send((time.perf_counter() - began, not caught))
+        return time.perf_counter() - began, not caught
 
 
-def theirs(X: Any, y: Any, C: float, tol: float, limit: float) -> tuple[float, bool]:
-    """Seconds, and whether it converged without a warning."""
+def liblinear(X: Any, y: Any, C: float, tol: float) -> tuple[float, bool]:
+    """The same of liblinear itself, which prints its warning."""
+    from liblinear.liblinearutil import parameter, problem, train
+
+    _, labels = np.unique(y, return_inverse=True)
+    rows, options = problem(labels.astype(float), sp.csr_matrix(X)), parameter(f"-s 3 -B 1 -c {C!r} -e {tol!r}")
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), sys.stdout.fileno())  # this process does nothing else
+        began = time.perf_counter()
+        train(rows, options)
+        seconds = time.perf_counter() - began
+        ctypes.CDLL(None).fflush(None)
+        printed.seek(0)
+        return seconds, b"WARNING" not in printed.read()
+
+
+PEERS: dict[str, Callable[[Any, Any, float, float], tuple[float, bool]]] = {
+    "scikit-learn": scikit_learn,
+    "liblinear": liblinear,
+}
+
+
+def within(limit: float, peer: str, *cell: Any) -> tuple[float, bool]:
+    """What the peer says of a cell, or that it did not arrive in time."""
     mine, other = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(target=_theirs, args=(X, y, C, tol, other))
+    child = multiprocessing.get_context("fork").Process(target=lambda: other.send(PEERS[peer](*cell)))
     child.start()
     found = mine.recv() if mine.poll(limit) else (limit, False)
     child.kill()
@@ -75,14 +106,15 @@ def main() -> int:
     """Measure and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", default=list(SETS), choices=SETS, metavar="NAME")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a fit of scikit-learn's")
-    parser.add_argument("--no-peer", action="store_true", help="ours alone")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for a fit of a peer")
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS, metavar="NAME")
     parser.add_argument("--output", type=Path, default=RESULTS / "converges.md")
     given = parser.parse_args()
     rows, missed, figures = [], 0, []
     for name in given.data:
         X, y = data.load(name)
-        mine, peer, worst, converged, arrived = 0.0, 0.0, 0.0, 0, 0
+        mine, worst, converged = 0.0, 0.0, 0
+        seconds, arrived = dict.fromkeys(given.peers, 0.0), dict.fromkeys(given.peers, 0)
         for C in CS:
             for tol in TOLS:
                 cell = ours(X, y, C, tol)
@@ -92,22 +124,22 @@ def main() -> int:
                 mine += cell["seconds"]
                 worst = max(worst, cell["seconds"])
                 figures.append({"data": name, "C": C, "tol": tol, **cell})
-                if not given.no_peer:
-                    seconds, ended = theirs(X, y, C, tol, given.limit)
-                    peer += seconds
-                    arrived += ended
-                    figures[-1]["scikit-learn"] = seconds
-                print(name, C, tol, cell, figures[-1].get("scikit-learn", ""), flush=True)
+                for peer in given.peers:
+                    taken, ended = within(given.limit, peer, X, y, C, tol)
+                    seconds[peer] += taken
+                    arrived[peer] += ended
+                    figures[-1][peer] = taken
+                print(*figures[-1].values(), sep=" | ", flush=True)
         cells = len(CS) * len(TOLS)
-        beside = [] if given.no_peer else [f"{arrived} of {cells}", f"{peer:.1f}"]
+        beside = [text for peer in given.peers for text in (f"{arrived[peer]} of {cells}", f"{seconds[peer]:.1f}")]
         rows.append([name, f"{converged} of {cells}", f"{mine:.2f}", f"{worst:.2f}", *beside])
     header = ["data", "converged", "seconds, all cells", "slowest cell"]
-    if not given.no_peer:
-        header += ["scikit-learn converged", f"seconds (at most {given.limit:g} a cell)"]
+    for peer in given.peers:
+        header += [f"{peer} converged", f"seconds (at most {given.limit:g} a cell)"]
     given.output.write_text(
         "# Everything converges by default\n\n"
         "`python benchmarks/converges.py`: LinearSVC() for C in {1e-3, 1e-2, ..., 1e3} and tol in {1e-3, 1e-6}; beside it "
-        'scikit-learn\'s LinearSVC(loss="hinge") with the same C and tol. One thread, one run.\n\n'
+        "scikit-learn's LinearSVC(loss=\"hinge\") and liblinear's -s 3 -B 1 with the same C and tol. One thread, one run.\n\n"
         f"{markdown(header, rows)}\n",
         encoding="utf-8",
     )

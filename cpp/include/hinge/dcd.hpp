@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -154,64 +155,26 @@ struct Dcd : DualIterate {
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<std::int64_t> visit(active.size());
     if (!order.arrange(active, visit, rng, poll)) return false;
-    std::vector<std::int64_t> leaving;
-    double highest = -kInfinity;  // of the projected gradients
-    double lowest = kInfinity;
-    double share = 0.0;
-    double gained = 0.0;  // D without -|w|^2 / 2
-    Jump jump;
-    std::int64_t stored = 0;
-    const auto take = [&](std::int64_t i, double product) __attribute__((always_inline)) {
-      stored += rows.stored(i);
-      ++touched;
-      const Turn turn = turn_of(rows, problem, i, rows.with_constant(product, w.data()) + b, a[i]);
-      share += problem.loss.gap_share(a[i], turn.g, problem.cost[i]);
-      if (turn.leaves) {
-        leaving.push_back(i);
-        return;
-      }
-      highest = std::max(highest, turn.projected);
-      lowest = std::min(lowest, turn.projected);
-      if (turn.projected != 0.0) {
-        gained += move(rows, problem, i, turn);
-      } else if (kappa > 0.0) {
-        jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(turn.g));
-      }
-    };
+    Accounts accounts;
     const auto n = static_cast<std::int64_t>(visit.size());
-    if (batches.size == 1 || overshot || n < kLeastBatches * batches.size) {
-      const auto step = [&](std::int64_t i, std::int64_t next)
-                            __attribute__((always_inline)) { take(i, rows.product(i, w.data(), next)); };
-      if (!each_row(rows, visit, poll, step, a, problem.target, problem.cost)) return false;
-    } else {
-      const Before before{dual, 0.5 * squared_norm(w), residue, b};
-      const auto lead = [&](std::int64_t i, const Found& found) { take(i, found.product); };
-      const auto follow = [&](Follower& self, std::int64_t i, const Found& found) {
-        const double decision = rows.with_constant(found.product, self.w.data()) + self.b;
-        const double change =
-            (turn_of(rows, problem, i, decision, found.multiplier).next - found.multiplier) * problem.target[i];
-        if (change == 0.0) return;
-        rows.add(i, change, self.w);
-        self.b += kappa * change;
-      };
-      const bool finished = batches.each(rows, visit, a, w, b, poll, lead, follow, problem.target, problem.cost);
-      dual = before.dual + gained + (before.half_norm - 0.5 * squared_norm(w));
-      overshot = rise_since(before) < -kRounding * dual;
-      if (!finished) return false;
-    }
+    const bool alone = batches.size == 1 || overshot || n < kLeastBatches * batches.size;
+    const bool finished =
+        alone ? one_by_one(rows, problem, visit, poll, accounts) : side_by_side(rows, problem, visit, poll, accounts);
+    if (!finished) return false;
     const bool full = active.full();
-    active.remove(leaving);
+    active.remove(accounts.leaving);
+    const auto [highest, lowest] = accounts.extremes;
     shrink_above = highest > 0.0 ? highest : kInfinity;
     shrink_below = lowest < 0.0 ? lowest : -kInfinity;
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
-    follow(stuck ? jump : Jump{});
-    gap = share + cost_of_residue();
+    follow(stuck ? accounts.jump : Jump{});
+    gap = accounts.share + cost_of_residue();
     if (eps > 0.0) {
       return_rows_within_eps(full, highest - lowest);
     } else {
       return_rows(full, std::max(highest, -lowest));
     }
-    if (polish && !visit.empty()) climb(rows, problem, static_cast<std::int64_t>(visit.size()), stored, poll);
+    if (polish && n > 0) climb(rows, problem, n, accounts.stored, poll);
     return true;
   }
 
@@ -225,6 +188,67 @@ struct Dcd : DualIterate {
     double next;       // its new multiplier
     bool leaves;
   };
+
+  /// What an epoch finds out about its rows.
+  struct Accounts {
+    struct Extremes {
+      double highest = -kInfinity;
+      double lowest = kInfinity;
+    };
+
+    std::vector<std::int64_t> leaving;
+    Extremes extremes;    // of the projected gradients
+    double share = 0.0;   // of the gap
+    double gained = 0.0;  // D without -|w|^2 / 2
+    Jump jump;
+    std::int64_t stored = 0;
+  };
+
+  template <Rows R>
+  bool one_by_one(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll, Accounts& accounts) {
+    const auto step = [&](std::int64_t i, std::int64_t next)
+                          __attribute__((always_inline)) { take(rows, problem, i, rows.product(i, w.data(), next), accounts); };
+    return each_row(rows, visit, poll, step, a, problem.target, problem.cost);
+  }
+
+  template <Rows R>
+  bool side_by_side(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll,
+                    Accounts& accounts) {
+    const Before before{dual, 0.5 * squared_norm(w), residue, b};
+    const auto lead = [&](std::int64_t i, const Found& found) { take(rows, problem, i, found.product, accounts); };
+    const auto follow = [&](Follower& self, std::int64_t i, const Found& found) {
+      const double decision = rows.with_constant(found.product, self.w.data()) + self.b;
+      const Turn turn = turn_of(rows, problem, i, decision, found.multiplier);
+      const double change = (turn.next - found.multiplier) * problem.target[i];
+      if (change == 0.0) return;
+      rows.add(i, change, self.w);
+      self.b += kappa * change;
+    };
+    const bool finished = batches.each(rows, visit, a, w, b, poll, lead, follow, problem.target, problem.cost);
+    dual = before.dual + accounts.gained + (before.half_norm - 0.5 * squared_norm(w));
+    overshot = rise_since(before) < -kRounding * dual;
+    return finished;
+  }
+
+  /// The turn of row i, whose product with w is, or was, this one.
+  template <Rows R>
+  [[gnu::always_inline]] void take(const R& rows, const Problem& problem, std::int64_t i, double product, Accounts& accounts) {
+    accounts.stored += rows.stored(i);
+    ++touched;
+    const Turn turn = turn_of(rows, problem, i, rows.with_constant(product, w.data()) + b, a[i]);
+    accounts.share += problem.loss.gap_share(a[i], turn.g, problem.cost[i]);
+    if (turn.leaves) {
+      accounts.leaving.push_back(i);
+      return;
+    }
+    accounts.extremes.highest = std::max(accounts.extremes.highest, turn.projected);
+    accounts.extremes.lowest = std::min(accounts.extremes.lowest, turn.projected);
+    if (turn.projected != 0.0) {
+      accounts.gained += move(rows, problem, i, turn);
+    } else if (kappa > 0.0) {
+      accounts.jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(turn.g));
+    }
+  }
 
   /// The exact maximum along coordinate i, where decision = w.x_i + b.
   template <Rows R>
