@@ -23,12 +23,13 @@ _RANDOM = 2.0
 # With no more rows than these dcd begins: it is never slow there.
 _FEW_ROWS = 1000
 # mpu begins if there are so many rows for each feature. On MNIST and on Nystroem features of ijcnn1 and MNIST (45 to 75
-# rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %, and on Web, which is sparse (166
+# rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %, on Web, which is sparse (166
 # rows for each of 300), 0.6 to 0.8 times. On sparse rows with a free b there was no difference, and dcd begins.
 _TALL = 10
-# Dense rows do without mpu if newton can begin on a sample, and mpu would crawl: if tol is smaller than _FINE, or no larger than _ROUGH while
-# the mean of C_i |x_i|^2 is larger than _HARD. On MNIST and on Nystroem features of Adult, ijcnn1 and MNIST, newton was
-# up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast), and mpu elsewhere.
+# Dense rows do without mpu if newton can begin on a sample, and mpu would crawl: if tol is smaller than _FINE, or no
+# larger than _ROUGH while the mean of C_i |x_i|^2 is larger than _HARD. On MNIST and on Nystroem features of Adult,
+# ijcnn1 and MNIST, newton was up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast), and mpu
+# elsewhere.
 _FINE = 1e-4
 _ROUGH = 1e-2
 _HARD = 30.0
@@ -53,11 +54,11 @@ class Auto(Configuration):
 
     With few features :class:`hinge.Newton` does all of it, unless C is so small that a few passes of :class:`hinge.MPU`
     will do. With many, :class:`hinge.DCD` begins; or mpu where there are many rows for each feature, and newton even
-    there if rows are dense and C is large or tol small. After each epoch of dcd or mpu two numbers are compared: the passes that it
-    still needs if the gap keeps falling as it did, and the passes that newton would cost, counted from the numbers of
-    rows, features and stored values. When the first is larger, newton takes over the multipliers. With so many features
-    that conjugate gradients may be needed, not before the first solver has had as many passes. No clock is involved:
-    the same call takes the same path everywhere.
+    there if rows are dense and C is large or tol small. After each epoch of dcd or mpu two numbers are compared: the
+    passes that it still needs if the gap keeps falling as it did, and the passes that newton would cost, counted from
+    the numbers of rows, features and stored values. When the first is larger, newton takes over the multipliers. With
+    so many features that conjugate gradients may be needed, not before the first solver has had as many passes. No
+    clock is involved: the same call takes the same path everywhere.
 
     ``history_`` tells for every record which solver it came from.
 
