@@ -240,6 +240,22 @@ void batches_have_the_same_bits_for_any_number_of_threads() {
   }
 }
 
+/// More threads than cores: some are sent home when they have been waited for too long, and nobody can tell by the result.
+void threads_without_a_core_are_sent_home() {
+  const Toy toy(1, {.m = 4100, .d = 2000, .density = 0.01, .C = 0.5});
+  const Problem problem = toy.problem();
+  const ToyCsr<double, std::int32_t> csr(toy);
+  const auto run = [&](std::int64_t n_threads) {
+    Dcd dcd(problem, toy.options.d, false, false, 0.0, 0.0, Batches::kMost, Order{}, make_rng(3), n_threads);
+    Poll poll = never();
+    for (int epoch = 1; epoch <= 3; ++epoch) dcd.run_epoch(csr.rows(), problem, poll);
+    return dcd;
+  };
+  const Dcd one = run(1);
+  const Dcd many = run(16);
+  check(!one.overshot && many.a == one.a && many.w == one.w && many.dual == one.dual, "same bits");
+}
+
 void a_stopped_batch_leaves_a_valid_state() {
   for (const std::int64_t n_threads : {1, 2}) {
     const Toy toy = sparse_toy(1);
@@ -322,6 +338,7 @@ int main() {
        {"rebuilt is the same", rebuilt_is_the_same},
        {"the published rule ends the run", the_published_rule_ends_the_run},
        {"batches have the same bits for any number of threads", batches_have_the_same_bits_for_any_number_of_threads},
+       {"threads without a core are sent home", threads_without_a_core_are_sent_home},
        {"a stopped batch leaves a valid state", a_stopped_batch_leaves_a_valid_state},
        {"parallel rows overshoot once", parallel_rows_overshoot_once},
        {"batches are for rows with little in common", batches_are_for_rows_with_little_in_common},

@@ -12,7 +12,7 @@
 //
 // Every thread has weights of its own, and adds to them what all rows have changed, in their order. So a batch costs each thread its
 // share of the products and all of the changes; most rows do not change, most of the time. The bits are the same for any number of
-// threads.
+// threads. So threads that are not given a core of their own may be sent home at any time: waiting for them would cost more than they do.
 
 #include <algorithm>
 #include <array>
@@ -76,6 +76,7 @@ struct Batches {
       if (rank > 0) return;
       stopped = stopped || poll(std::min(size, rest) * per_row);
       ring[number].last = stopped || rest <= size;
+      ring[number].dismissed = false;
     };
     const auto move = [&](std::int64_t number, auto&& take_turn) {
       const auto rest = visit.subspan(static_cast<std::size_t>(number * size));
@@ -83,19 +84,38 @@ struct Batches {
       for (std::int64_t k = 0; k < count; ++k) {
         take_turn(rest[static_cast<std::size_t>(k)], ring[number].found[static_cast<std::size_t>(k)]);
       }
-      return ring[number].last;
     };
     Team::run(n_ranks, [&](Team& team, std::int64_t rank) {
-      const auto work = [&](const double* weights, auto&& take_turn) {
+      if (rank > 0) {
+        Follower& self = followers[static_cast<std::size_t>(rank - 1)];
+        const auto take_turn = [&](std::int64_t i, const Found& found) { follow(self, i, found); };
         for (std::int64_t number = 0;; ++number) {
-          if (number * size < n) read(number, weights, rank, team.size());
+          if (number * size < n) read(number, self.w.data(), rank, team.size());
           team.arrive(rank, number + 1);
-          if (number > 0 && (!team.await(number) || move(number - 1, take_turn))) return;
+          if (number == 0) continue;
+          if (!team.await(number)) return;
+          if (ring[number - 1].last) return;
+          move(number - 1, take_turn);
+          if (ring[number - 1].dismissed) return;
         }
-      };
-      if (rank == 0) return work(w.data(), lead);
-      Follower& self = followers[static_cast<std::size_t>(rank - 1)];
-      work(self.w.data(), [&](std::int64_t i, const Found& found) { follow(self, i, found); });
+      }
+      std::int64_t alone_from = n;  // batch: the others have gone home
+      std::int64_t slow = 0;        // times that they were waited for too long
+      for (std::int64_t number = 0;; ++number) {
+        if (number == alone_from) team.await_the_end();
+        if (number * size < n) {
+          read(number, w.data(), rank, number < alone_from ? team.size() : 1);
+          if (slow > kSlow && alone_from == n) {
+            ring[number].dismissed = true;  // they learn of it when they have read the next batch
+            alone_from = number + 2;
+          }
+        }
+        if (number < alone_from) team.arrive(rank, number + 1);
+        if (number == 0) continue;
+        if (number < alone_from) team.await(number, &slow);
+        move(number - 1, lead);
+        if (ring[number - 1].last) return;
+      }
     });
     return !stopped;
   }
@@ -117,6 +137,8 @@ struct Batches {
   static constexpr std::int64_t kMostByItself = 32;
   /// Rows of a batch for each thread: with fewer, all that it does is to follow the others.
   static constexpr std::int64_t kLeastShare = 4;
+  /// Threads that are waited for too long more often than that, in one epoch, share their core with others.
+  static constexpr std::int64_t kSlow = 16;
   /// Values stored: a pass over fewer takes no longer than ten milliseconds.
   static constexpr std::int64_t kWorthwhile = 1 << 22;
   /// Rows of the sample for lambda, and products with it.
@@ -126,6 +148,7 @@ struct Batches {
   struct Batch {
     std::array<Found, kMost> found;
     bool last;
+    bool dismissed;  // the threads that follow: they read the next batch, and that is it
   };
 
   /// The batches that any thread may be at: one that reads batch number j knows that all others have read batch j - 2, and may still

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -21,6 +22,7 @@ class Team {
     const auto others = more_threads(n_threads - 1, [&team, &work](std::int64_t k) {
       team.size_.wait(0);
       work(team, k + 1);
+      team.arrive(k + 1, kEnd);
     });
     team.size_ = static_cast<std::int64_t>(others.size()) + 1;
     team.size_.notify_all();
@@ -39,15 +41,27 @@ class Team {
     places_[static_cast<std::size_t>(rank)].step.store(step, std::memory_order_release);
   }
 
-  /// Returns when all have come to that step. False: leave, somebody never will.
-  bool await(std::int64_t step) const {
+  /// Returns when all have come to that step. False: leave, somebody never will. `slow` counts how often that took long.
+  bool await(std::int64_t step, std::int64_t* slow = nullptr) const {
     for (std::int64_t rank = 0; rank < size(); ++rank) {
-      if (!wait_for(places_[static_cast<std::size_t>(rank)].step, step)) return false;
+      const std::atomic<std::int64_t>& place = places_[static_cast<std::size_t>(rank)].step;
+      if (arrives_soon(place, step)) continue;
+      if (slow) ++*slow;
+      if (!arrives(place, step)) return false;
     }
     return true;
   }
 
+  /// For rank 0: returns when the work of all others has ended.
+  void await_the_end() {
+    arrive(0, kEnd);
+    await(kEnd);
+  }
+
  private:
+  /// No step comes later.
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
   /// A line of the cache for each thread: nobody else writes there.
   struct alignas(64) Place {
     std::atomic<std::int64_t> step = 0;
@@ -62,15 +76,18 @@ class Team {
 
   explicit Team(std::int64_t n_threads) : places_(static_cast<std::size_t>(n_threads)) {}
 
-  bool wait_for(const std::atomic<std::int64_t>& place, std::int64_t step) const {
-    for (int looks = 0; place.load(std::memory_order_acquire) < step; ++looks) {
-      if (looks < kPatience) {
-        spin();
-      } else if (left_.load(std::memory_order_relaxed)) {
-        return false;
-      } else {
-        std::this_thread::yield();  // the one that is awaited may need this core
-      }
+  static bool arrives_soon(const std::atomic<std::int64_t>& place, std::int64_t step) {
+    for (int looks = 0; looks < kPatience; ++looks) {
+      if (place.load(std::memory_order_acquire) >= step) return true;
+      spin();
+    }
+    return false;
+  }
+
+  bool arrives(const std::atomic<std::int64_t>& place, std::int64_t step) const {
+    while (place.load(std::memory_order_acquire) < step) {
+      if (left_.load(std::memory_order_relaxed)) return false;
+      std::this_thread::yield();  // the one that is awaited may need this core
     }
     return true;
   }
