@@ -63,6 +63,7 @@ def test_mpu_does_what_a_few_passes_can_do() -> None:
     C = 0.5 / float(np.square(X).sum(axis=1).mean())
     for intercept in ("none", "penalized"):
         assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"mpu"}, intercept
+    assert solvers_of(solve(X, y, C=C, intercept="free", tol=1e-2))[0] == "mpu", "a free intercept, roughly"
     for harder in ({"intercept": "free"}, {"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
         options = {"C": C, "intercept": "none"} | harder
         assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder
