@@ -58,44 +58,57 @@ def ours(X: Any, y: Any, C: float, tol: float) -> dict[str, Any]:
     }
 
 
-def scikit_learn(X: Any, y: Any, C: float, tol: float) -> tuple[float, bool]:
-    """Seconds, and whether it converged without a warning."""
+def scikit_learn(X: Any, y: Any, C: float, tol: float) -> Callable[[], bool]:
+    """A fit that tells whether it converged without a warning."""
     from sklearn.svm import LinearSVC
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        began = time.perf_counter()
-        LinearSVC(loss="hinge", C=C, tol=tol).fit(X, y)
-        return time.perf_counter() - began, not caught
+    def fit() -> bool:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            LinearSVC(loss="hinge", C=C, tol=tol).fit(X, y)
+        return not caught
+
+    return fit
 
 
-def liblinear(X: Any, y: Any, C: float, tol: float) -> tuple[float, bool]:
-    """The same of liblinear itself, which prints its warning."""
+def liblinear(X: Any, y: Any, C: float, tol: float) -> Callable[[], bool]:
+    """The same of liblinear itself, on rows that are converted already. It prints its warning."""
     from liblinear.liblinearutil import parameter, problem, train
 
     _, labels = np.unique(y, return_inverse=True)
     rows, options = problem(labels.astype(float), sp.csr_matrix(X)), parameter(f"-s 3 -B 1 -c {C!r} -e {tol!r}")
-    with tempfile.TemporaryFile() as printed:
-        os.dup2(printed.fileno(), sys.stdout.fileno())  # this process does nothing else
-        began = time.perf_counter()
-        train(rows, options)
-        seconds = time.perf_counter() - began
-        ctypes.CDLL(None).fflush(None)
-        printed.seek(0)
-        return seconds, b"WARNING" not in printed.read()
+
+    def fit() -> bool:
+        with tempfile.TemporaryFile() as printed:
+            os.dup2(printed.fileno(), sys.stdout.fileno())  # this process does nothing else
+            train(rows, options)
+            ctypes.CDLL(None).fflush(None)
+            printed.seek(0)
+            return b"WARNING" not in printed.read()
+
+    return fit
 
 
-PEERS: dict[str, Callable[[Any, Any, float, float], tuple[float, bool]]] = {
+PEERS: dict[str, Callable[[Any, Any, float, float], Callable[[], bool]]] = {
     "scikit-learn": scikit_learn,
     "liblinear": liblinear,
 }
 
 
 def within(limit: float, peer: str, *cell: Any) -> tuple[float, bool]:
-    """What the peer says of a cell, or that it did not arrive in time."""
+    """Seconds, and whether the peer converged; it has so many of them, from when it is ready to fit."""
     mine, other = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(target=lambda: other.send(PEERS[peer](*cell)))
+
+    def work() -> None:
+        fit = PEERS[peer](*cell)
+        other.send("ready")
+        began = time.perf_counter()
+        converged = fit()
+        other.send((time.perf_counter() - began, converged))
+
+    child = multiprocessing.get_context("fork").Process(target=work)
     child.start()
+    mine.recv()
     found = mine.recv() if mine.poll(limit) else (limit, False)
     child.kill()
     child.join()
