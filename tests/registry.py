@@ -79,8 +79,7 @@ def without(table: dict[str, Any] = SOLVERS, *, loss: str = "hinge", intercept: 
 def fitted(name: str, m: int, total_cost: float) -> Any:
     """This variant for a problem of m rows: no batch is larger than that, and no step longer than it bears."""
     solver = VARIANTS[name]
-    given = {key: getattr(solver, key, None) for key in ("k", "batch")}
-    options: dict[str, Any] = {key: min(size, m) for key, size in given.items() if size is not None}
+    options = {key: min(getattr(solver, key), m) for key in ("k", "batch") if hasattr(solver, key)}
     if hasattr(solver, "eta"):
         options["eta"] = 0.01 * total_cost
     return solver.replace(**options) if options else solver

@@ -83,11 +83,12 @@ def test_large_sparse_data_give_the_same_bits_on_two_threads_and_after_a_cut() -
     y = np.where(X @ rng.normal(size=d) + 5.0 * rng.normal(size=m) > 0, 1, -1)
     rows = _core.Rows.csr(X.data, X.indices, X.indptr.astype(np.int64), d)
     assert _core.largest_batch(rows) == 32
-    one, two = (solve(X, y, C=1e-3, solver="dcd", n_jobs=n_jobs) for n_jobs in (1, 2))
+    solver = DCD(batch="auto")
+    one, two = (solve(X, y, C=1e-3, solver=solver, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one.status == "converged"
     with pytest.warns(ConvergenceWarning):
-        half = solve(X, y, C=1e-3, solver="dcd", n_jobs=2, max_iter=2)
-    rest = solve(X, y, C=1e-3, solver="dcd", n_jobs=1, state=half.state)
+        half = solve(X, y, C=1e-3, solver=solver, n_jobs=2, max_iter=2)
+    rest = solve(X, y, C=1e-3, solver=solver, n_jobs=1, state=half.state)
     for other in (two, rest):
         assert other.coef.tobytes() == one.coef.tobytes() and other.dual.tobytes() == one.dual.tobytes()
         assert other.certificate == one.certificate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from hinge import _core, checks
 from hinge.problem import Blocks, Problem
@@ -37,11 +37,11 @@ class DCD(NativeSolver):
         None: rows come back when the gap of those at work is small. A number: the rule of the paper and of liblinear.
         When the projected gradients of an epoch lie within eps of each other, all rows come back, or the run ends if
         none was left out, whatever the gap; rows are left out of small problems too. Only without a free intercept.
-    batch : int or None, default=None
-        So many rows, 64 at most, make their steps side by side, each as if it were alone: threads share their products
-        with w. The result has the same bits for any number of threads. None: as many as the rows allow, 16 to 64 on
-        large sparse data whose rows have little in common; 1 elsewhere, and with `eps`. An epoch that lowers D ends
-        this: one row after the other from then on.
+    batch : int or "auto", default=1
+        So many rows, 64 at most, make their steps side by side, each as if it were alone: `n_jobs` threads share their
+        products with w. The result has the same bits for any number of threads. "auto": as many as the rows allow, 8 to
+        32 on large sparse data whose rows have little in common, else 1. An epoch that lowers D ends this: one row
+        after the other from then on.
 
     Notes
     -----
@@ -50,7 +50,8 @@ class DCD(NativeSolver):
     intercept.
 
     The steps of k rows side by side raise D if ``1 + k lambda < 2``, roughly, where lambda is the largest eigenvalue
-    of the mean of ``x_i x_i' / |x_i|^2``; None takes the largest power of two with ``k lambda < 0.75``.
+    of the mean of ``x_i x_i' / |x_i|^2``; "auto" takes the largest batch whose double, the rows of two batches, has
+    ``k lambda < 0.75``.
 
     References
     ----------
@@ -69,7 +70,7 @@ class DCD(NativeSolver):
     shrinking: bool = True
     polish: bool = True
     eps: float | None = None
-    batch: int | None = None
+    batch: int | Literal["auto"] = 1
 
     forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf, "overshot": 0}
     multipliers: ClassVar[str | None] = "a"
@@ -77,8 +78,8 @@ class DCD(NativeSolver):
     def __post_init__(self) -> None:
         if self.eps is not None:
             checks.positive("eps (a number or None)", self.eps)
-        if self.batch is not None:
-            checks.whole("batch (an integer or None)", self.batch, 1, _LARGEST_BATCH)
+        if self.batch != "auto":
+            checks.whole('batch (an integer or "auto")', self.batch, 1, _LARGEST_BATCH)
 
     @property
     def traits(self) -> Traits:
@@ -107,6 +108,4 @@ class DCD(NativeSolver):
         )
 
     def _batch(self, problem: Problem) -> int:
-        if self.batch is not None:
-            return int(self.batch)
-        return 1 if self.eps is not None else _core.largest_batch(problem.rows)
+        return _core.largest_batch(problem.rows) if self.batch == "auto" else int(self.batch)
