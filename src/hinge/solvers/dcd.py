@@ -18,7 +18,7 @@ _LARGEST_BATCH = 64
 
 @dataclass(frozen=True)
 class DCD(NativeSolver):
-    """Dual coordinate descent with shrinking; the default.
+    """Dual coordinate descent with shrinking.
 
     One multiplier at a time is set to its best value, ``a_i <- clip(a_i - g / q_i, 0, C_i)``. For the hinge loss
     ``g = t_i (w.x_i + b) - 1`` and ``q_i = |x_i|^2``; the squared hinge adds ``a_i / (2 C_i)`` to g and ``1 / (2 C_i)``
