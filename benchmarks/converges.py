@@ -108,6 +108,7 @@ def within(limit: float, peer: str, *cell: Any) -> tuple[float, bool]:
 
     child = multiprocessing.get_context("fork").Process(target=work)
     child.start()
+    other.close()  # or a child that fails would be waited for forever
     mine.recv()
     found = mine.recv() if mine.poll(limit) else (limit, False)
     child.kill()

@@ -85,38 +85,38 @@ struct Batches {
         take_turn(rest[static_cast<std::size_t>(k)], ring[number].found[static_cast<std::size_t>(k)]);
       }
     };
-    Team::run(n_ranks, [&](Team& team, std::int64_t rank) {
-      if (rank > 0) {
-        Follower& self = followers[static_cast<std::size_t>(rank - 1)];
-        const auto take_turn = [&](std::int64_t i, const Found& found) { follow(self, i, found); };
-        for (std::int64_t number = 0;; ++number) {
-          if (number * size < n) read(number, self.w.data(), rank, team.size());
-          team.arrive(rank, number + 1);
-          if (number == 0) continue;
-          if (!team.await(number)) return;
-          if (ring[number - 1].last) return;
-          move(number - 1, take_turn);
-          if (ring[number - 1].dismissed) return;
-        }
+    const auto follow_on = [&](Team& team, std::int64_t rank) {
+      Follower& self = followers[static_cast<std::size_t>(rank - 1)];
+      const auto take_turn = [&](std::int64_t i, const Found& found) { follow(self, i, found); };
+      for (std::int64_t number = 0;; ++number) {
+        if (number * size < n) read(number, self.w.data(), rank, team.size());
+        team.arrive(rank, number + 1);
+        if (number == 0) continue;
+        if (!team.await(number) || ring[number - 1].last) return;
+        move(number - 1, take_turn);
+        if (ring[number - 1].dismissed) return;
       }
+    };
+    const auto lead_on = [&](Team& team) {
       std::int64_t alone_from = n;  // batch: the others have gone home
       std::int64_t slow = 0;        // times that they were waited for too long
       for (std::int64_t number = 0;; ++number) {
         if (number == alone_from) team.await_the_end();
         if (number * size < n) {
-          read(number, w.data(), rank, number < alone_from ? team.size() : 1);
+          read(number, w.data(), 0, number < alone_from ? team.size() : 1);
           if (slow > kSlow && alone_from == n) {
             ring[number].dismissed = true;  // they learn of it when they have read the next batch
             alone_from = number + 2;
           }
         }
-        if (number < alone_from) team.arrive(rank, number + 1);
+        if (number < alone_from) team.arrive(0, number + 1);
         if (number == 0) continue;
         if (number < alone_from) team.await(number, &slow);
         move(number - 1, lead);
         if (ring[number - 1].last) return;
       }
-    });
+    };
+    Team::run(n_ranks, [&](Team& team, std::int64_t rank) { rank == 0 ? lead_on(team) : follow_on(team, rank); });
     return !stopped;
   }
 
@@ -125,16 +125,17 @@ struct Batches {
   static std::int64_t largest(const R& rows) {
     if (rows.total_stored() < kWorthwhile) return 1;
     const double most = 0.5 * kOvershoot / top_eigenvalue(rows);
-    return most >= static_cast<double>(kLeast) ? static_cast<std::int64_t>(std::min(most, static_cast<double>(kMostByItself)))
-                                               : 1;
+    return most >= static_cast<double>(kLeastChosen)
+               ? static_cast<std::int64_t>(std::min(most, static_cast<double>(kMostChosen)))
+               : 1;
   }
 
  private:
   /// 2k lambda stays below: less than 1, for the eigenvalues of batches scatter.
   static constexpr double kOvershoot = 0.75;
   /// Threads that wait for each other more often than after so many rows gain nothing; after more than so many, nothing more.
-  static constexpr std::int64_t kLeast = 8;
-  static constexpr std::int64_t kMostByItself = 32;
+  static constexpr std::int64_t kLeastChosen = 8;
+  static constexpr std::int64_t kMostChosen = 32;
   /// Rows of a batch for each thread: with fewer, all that it does is to follow the others.
   static constexpr std::int64_t kLeastShare = 4;
   /// Threads that are waited for too long more often than that, in one epoch, share their core with others.
@@ -162,14 +163,17 @@ struct Batches {
     std::array<Batch, kApart> batches_;
   };
 
+  /// The accounts of so many rows take as long as reading one.
+  static constexpr std::int64_t kAccounts = 12;
+
   /// The rows of a batch that one thread reads.
   struct Share {
     std::int64_t begin;
     std::int64_t end;
 
-    /// The calling thread gets fewer: it does the accounts of all rows, which takes it as long as so many rows.
+    /// The calling thread gets fewer: it does the accounts of all rows.
     Share(std::int64_t count, std::int64_t rank, std::int64_t n_ranks) {
-      const std::int64_t accounts = n_ranks > 1 ? count / 12 : 0;
+      const std::int64_t accounts = n_ranks > 1 ? count / kAccounts : 0;
       const auto first = [&](std::int64_t r) { return r > 0 ? (count + accounts) * r / n_ranks - accounts : 0; };
       begin = std::max<std::int64_t>(first(rank), 0);
       end = std::max<std::int64_t>(first(rank + 1), 0);

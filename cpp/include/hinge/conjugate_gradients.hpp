@@ -71,12 +71,7 @@ struct ConjugateGradients {
   /// out += what each(row, next, sum) adds to a sum for the rows in J; row `next` comes soon.
   template <class Each>
   bool sum_rows(std::vector<double>& out, Each&& each) const {
-    struct Total {
-      std::vector<double> values;
-      void merge(const Total& other) {
-        for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-      }
-    };
+    using Total = TotalOf<std::vector<double>>;
     const auto count = static_cast<std::int64_t>(in_zone.size());
     const Parts parts = Parts::of(count, static_cast<std::int64_t>(system.stored * static_cast<double>(count)),
                                   static_cast<std::int64_t>(out.size()));

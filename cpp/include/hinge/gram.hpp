@@ -105,12 +105,7 @@ class Gram {
   /// With less work than this, in entries, threads cost more than they save.
   static constexpr std::int64_t kThreads = 1 << 20;
 
-  struct Total {
-    Varying<double> values;
-    void merge(const Total& other) {
-      for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-    }
-  };
+  using Total = TotalOf<Varying<double>>;
 
   template <Rows R>
   bool add_pairs(const R& rows, std::span<const Weighted> chosen, double pairs, Poll& poll, std::int64_t n_threads) {

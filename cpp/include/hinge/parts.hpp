@@ -37,6 +37,15 @@ struct Parts {
   static constexpr std::int64_t kLeastStored = 1 << 18;
 };
 
+/// Numbers that are added up one by one, for `sum_over`.
+template <class Values>
+struct TotalOf {
+  Values values;
+  void merge(const TotalOf& other) {
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
+  }
+};
+
 /// Up to `count` threads more, begin(k) on each. Where no more can be had, fewer.
 template <class Begin>
 std::vector<std::jthread> more_threads(std::int64_t count, const Begin& begin) {
