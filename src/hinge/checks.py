@@ -148,8 +148,20 @@ def unmasked(name: str, values: Any) -> None:
         )
 
 
+def kept_once(values: Floats) -> bool:
+    """Whether one number in memory stands for those of all rows (``numpy.broadcast_to``)."""
+    return values.strides == (0,) and values.size > 0
+
+
+def in_memory(values: Floats) -> Floats:
+    """The number of each row, or the one that stands for all."""
+    return values[:1] if kept_once(values) else values
+
+
 def costs(C: float, weight: Floats, factors: Floats | float = 1.0) -> Floats:
     """C_i = C s_i (times the class weight); a positive weight that underflows to a cost of zero is refused."""
+    if kept_once(weight) and np.ndim(factors) == 0:
+        return np.broadcast_to(costs(C, weight[:1].copy(), factors), weight.shape)
     cost: Floats = C * weight * factors
     lost = (weight > 0) & (np.asarray(factors) > 0) & (cost == 0)
     if np.any(lost):

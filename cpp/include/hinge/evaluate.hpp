@@ -90,8 +90,8 @@ struct Primal {
 struct PrimalSum {
   double length;  // an upper bound of |w|
   double b;
-  Sum loss;
-  Sum raised;
+  WideSum loss;
+  WideSum raised;
   std::int64_t n = 0;
 
   PrimalSum(std::span<const double> w, double intercept) : length(length_bound(w, squared_norm(w))), b(intercept) {}
@@ -109,10 +109,14 @@ struct PrimalSum {
       error[k] = roundings * (kRoundoff * length * norm_bound(rows, i) + kUnderflow) +
                  2.0 * kRoundoff * (1.0 + std::abs(z[k]) + std::abs(b));
     }
+    double computed[kBlock];
+    double at_most[kBlock];
     for (std::int64_t k = 0; k < size; ++k) {
-      loss.add(problem.cost[begin + k] * problem.loss.value(slack[k]));
-      raised.add(problem.cost[begin + k] * problem.loss.value(slack[k] + error[k]));
+      computed[k] = problem.cost[begin + k] * problem.loss.value(slack[k]);
+      at_most[k] = problem.cost[begin + k] * problem.loss.value(slack[k] + error[k]);
     }
+    loss.add({computed, static_cast<std::size_t>(size)});
+    raised.add({at_most, static_cast<std::size_t>(size)});
     n += size;
     return !poll(size);
   }
@@ -161,27 +165,33 @@ struct Dual {
 
 /// What D(a) consists of, for multipliers inside the box: w(a) in compensated sums, and sums that bound its error.
 struct DualSum {
-  Sums w;       // sum a_i t_i x_i
-  Sum total;    // sum a_i
-  Sum penalty;  // what the loss takes off it
-  Sum spread;   // sum a_i |x_i|: rounding errors of w are relative to this
-  Sum reach;    // sum (|x_i| + number of values): what underflow may lose is relative to this
+  Sums w;           // sum a_i t_i x_i
+  WideSum total;    // sum a_i
+  WideSum penalty;  // what the loss takes off it
+  WideSum spread;   // sum a_i |x_i|: rounding errors of w are relative to this
+  WideSum reach;    // sum (|x_i| + number of values): what underflow may lose is relative to this
 
   explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
 
   /// The rows begin .. end-1, at most kBlock of them, with the multipliers a. False when stopped by the poll.
   template <Rows R>
   bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
-    double length[kBlock];
+    double taken_off[kBlock];
+    double spreads[kBlock];
+    double reaches[kBlock];
     const std::int64_t size = end - begin;
-    for (std::int64_t k = 0; k < size; ++k) length[k] = norm_bound(rows, begin + k);
     for (std::int64_t k = 0; k < size; ++k) {
       const std::int64_t i = begin + k;
-      total.add(a[k]);
-      penalty.add(problem.loss.dual_penalty(a[k], problem.cost[i]));
-      spread.add(a[k] * length[k]);
-      reach.add(a[k] != 0.0 ? length[k] + static_cast<double>(rows.stored(i) + 1) : 0.0);
+      const double length = norm_bound(rows, i);
+      taken_off[k] = problem.loss.dual_penalty(a[k], problem.cost[i]);
+      spreads[k] = a[k] * length;
+      reaches[k] = a[k] != 0.0 ? length + static_cast<double>(rows.stored(i) + 1) : 0.0;
     }
+    const auto count = static_cast<std::size_t>(size);
+    total.add({a, count});
+    penalty.add({taken_off, count});
+    spread.add({spreads, count});
+    reach.add({reaches, count});
     for (std::int64_t k = 0; k < size; ++k) {
       if (a[k] == 0.0) continue;
       const std::int64_t i = begin + k;
@@ -216,21 +226,23 @@ inline double penalty_of(const Problem& problem, std::span<const double> a) {
 
 /// Sums of the multipliers of each class (t = -1, t = +1), and the largest one with the norm of its row.
 struct ClassSums {
-  Sum sums[2];
+  WideSum sums[2];
   double largest[2] = {0.0, 0.0};
   double norm[2] = {0.0, 0.0};
   std::int64_t n = 0;
 
   template <Rows R>
   bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
+    double of_side[2][kBlock];
     for (std::int64_t i = begin; i < end; ++i) {
       const double own = a[i - begin];
       const int side = problem.target[i] > 0.0;
-      sums[0].add(side == 0 ? own : 0.0);
-      sums[1].add(side == 1 ? own : 0.0);
+      of_side[0][i - begin] = side == 0 ? own : 0.0;
+      of_side[1][i - begin] = side == 1 ? own : 0.0;
       if (own > largest[side]) keep(side, own, norm_bound(rows, i));
       n += own != 0.0;
     }
+    for (const int side : {0, 1}) sums[side].add({of_side[side], static_cast<std::size_t>(end - begin)});
     return !poll(end - begin);
   }
 
@@ -257,8 +269,8 @@ struct ClassSums {
   /// Which class it is taken off depends on the sign of delta, and that may be lost in rounding: the bound holds for both.
   /// `length` bounds |w|: delta is of the order of one rounding, so |w.x_j| <= |w| |x_j| is sharp enough.
   double residue_charge(double length) const {
-    Sum residue = sums[1];
-    residue.subtract(sums[0]);
+    Sum residue = sums[1].total();
+    residue.subtract(sums[0].total());
     const double total = sums[0].value() + sums[1].value();
     const double delta = std::abs(residue.value()) * (1.0 + kFewRoundings) + Sum::hidden_error(static_cast<double>(n)) * total;
     if (delta == 0.0) return 0.0;

@@ -30,7 +30,7 @@ class Loss {
 
   /// NaN stays NaN: a certificate must never take it for a row without loss.
   double value(double s) const {
-    const double positive = s <= 0.0 ? 0.0 : s;
+    const double positive = 0.0 > s ? 0.0 : s;  // one instruction, no branch
     return is_hinge() ? positive : positive * positive;
   }
 

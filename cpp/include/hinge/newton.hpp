@@ -213,6 +213,7 @@ struct Newton {
   std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
   std::vector<double> change_;     // of their slacks along p
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
+  bool zone_known_ = false;        // not after an epoch, nor in a run that is resumed
   bool stuck_ = false;             // the last step did not move
 
   /// What only steps need: an evaluation may follow, which needs memory too.
@@ -220,6 +221,7 @@ struct Newton {
     awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
     change_ = std::vector<double>();
     in_zone_ = std::vector<Weighted>();
+    zone_known_ = false;
     watch.release();
     curvature_.release();
   }
@@ -280,11 +282,16 @@ struct Newton {
     total = 0.0;
     touched += sample.size;
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, end - 1));
-        const double next = arrive(task.problem, sample, k, part);
-        if (next != 0.0) change_multiplier(task, sample, {k, 0.0, next}, part);
-        if (own(task.rows.stored(sample.row(k)))) return false;
+      ZoneBlock block(task.problem.loss, rate);
+      const double before[ZoneBlock::kMost] = {};
+      for (std::int64_t first = begin; first < end; first += ZoneBlock::kMost) {
+        block.clear();
+        for (std::int64_t k = first; k < std::min(end, first + ZoneBlock::kMost); ++k) {
+          z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, end - 1));
+          block.add(k, sample.cost[k], a[k], z[k]);
+          if (own(task.rows.stored(sample.row(k)))) return false;
+        }
+        if (!arrive(task, sample, block, before, part, own)) return false;
       }
       return true;
     };
@@ -303,7 +310,7 @@ struct Newton {
   template <Rows R>
   bool steps_on(const Task<R>& task, const Sample& sample, std::int64_t last, Poll& poll) {
     curvature_.forget_products();
-    find_zone_rows(task.problem, sample);
+    if (!zone_known_) find_zone_rows(task.problem, sample);
     const double wanted = stride > 1 ? 0.0 : 0.25 * (zone_gap + rest_gap);
     for (int steps = 0; steps < kMostSteps && touched < last; ++steps) {
       if (!step(task, sample, poll)) return false;
@@ -441,24 +448,19 @@ struct Newton {
   /// The slacks of the rows that are awake move by t times their change.
   template <Rows R>
   bool move(const Task<R>& task, const Sample& sample, double t, Poll& poll) {
-    constexpr std::int64_t kBlock = 64;
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t j = begin; j < end; j += kBlock) {
-        Change changes[kBlock];  // first all that change: the rows of these are read ahead
-        std::size_t n = 0;
-        for (std::int64_t next = j; next < std::min(end, j + kBlock); ++next) {
-          const std::int64_t k = awake_[static_cast<std::size_t>(next)];
-          const double before = zone(task.problem, sample, k).next(a[k], z[k]);
-          z[k] += t * change_[static_cast<std::size_t>(next)];
-          changes[n] = {k, before, arrive(task.problem, sample, k, part)};
-          n += static_cast<std::size_t>(changes[n].next != before);
+      ZoneBlock block(task.problem.loss, rate);
+      double before[ZoneBlock::kMost];
+      for (std::int64_t first = begin; first < end; first += ZoneBlock::kMost) {
+        block.clear();
+        for (std::int64_t j = first; j < std::min(end, first + ZoneBlock::kMost); ++j) {
+          const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+          block.add(k, sample.cost[k], a[k], z[k]);
         }
-        for (std::size_t c = 0; c < n; ++c) {
-          if (c + kPrefetchDistance < n) task.rows.prefetch(sample.row(changes[c + kPrefetchDistance].k));
-          change_multiplier(task, sample, changes[c], part);
-          if (own(task.rows.stored(sample.row(changes[c].k)))) return false;
-        }
-        if (own(kBlock)) return false;
+        block.next(before);
+        block.move(t, &change_[static_cast<std::size_t>(first)]);
+        for (std::int64_t j = 0; j < block.size(); ++j) z[block.row(j)] = block.slack(j);
+        if (!arrive(task, sample, block, before, part, own)) return false;
       }
       return true;
     };
@@ -480,14 +482,28 @@ struct Newton {
     return true;
   }
 
-  /// Row k has a new slack: its a+, which `part` does not know of yet.
-  double arrive(const Problem& problem, const Sample& sample, std::int64_t k, Moved& part) {
-    const Zone own = zone(problem, sample, k);
-    const double next = own.next(a[k], z[k]);
-    watch.read_at(k) = watch.here();
-    part.zone_gap += own.gap(next, z[k]);
-    if (own.contains(a[k], z[k])) part.in_zone.push_back({k, sample.cost[k]});
-    return next;
+  /// Rows that have new slacks are taken into account, given their a+ before. False when stopped.
+  template <Rows R>
+  bool arrive(const Task<R>& task, const Sample& sample, const ZoneBlock& block, const double* before, Moved& part,
+              Poll& poll) {
+    double next[ZoneBlock::kMost];
+    block.next(next);
+    part.zone_gap += block.gap(next);
+    block.append_inside(part.in_zone);
+    Change changes[ZoneBlock::kMost];  // first all that change: the rows of these are read ahead
+    std::int64_t n = 0;
+    const std::uint8_t here = watch.here();
+    for (std::int64_t j = 0; j < block.size(); ++j) {
+      watch.read_at(block.row(j)) = here;
+      changes[n] = {block.row(j), before[j], next[j]};
+      n += next[j] != before[j];
+    }
+    for (std::int64_t c = 0; c < n; ++c) {
+      if (c + kPrefetchDistance < n) task.rows.prefetch(sample.row(changes[c + kPrefetchDistance].k));
+      change_multiplier(task, sample, changes[c], part);
+      if (poll(task.rows.stored(sample.row(changes[c].k)))) return false;
+    }
+    return !poll(block.size());
   }
 
   template <Rows R>
@@ -505,6 +521,7 @@ struct Newton {
     total += moved.total;
     touched += moved.changed;
     in_zone_ = std::move(moved.in_zone);
+    zone_known_ = true;
   }
 
   /// By the number of rows in J.
@@ -556,11 +573,14 @@ struct Newton {
     return true;
   }
 
-  /// J, after a run was resumed or all rows were read.
   void find_zone_rows(const Problem& problem, const Sample& sample) {
     in_zone_.clear();
+    ZoneBlock block(problem.loss, rate);
     for (std::int64_t k = 0; k < sample.size; ++k) {
-      if (zone(problem, sample, k).contains(a[k], z[k])) in_zone_.push_back({k, sample.cost[k]});
+      block.add(k, sample.cost[k], a[k], z[k]);
+      if (block.size() < ZoneBlock::kMost && k + 1 < sample.size) continue;
+      block.append_inside(in_zone_);
+      block.clear();
     }
   }
 

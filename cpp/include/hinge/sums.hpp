@@ -33,6 +33,9 @@ namespace detail {
 /// Compensated sum. docs/certificate.md, "Compensated sums", derives `hidden_error`.
 class Sum {
  public:
+  Sum() = default;
+  Sum(double high, double low) : high_(high), low_(low) {}
+
   [[gnu::always_inline]] void add(double x) { detail::add_compensated(x, high_, low_); }
   void merge(const Sum& other) {
     add(other.high_);
@@ -62,7 +65,42 @@ HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T*
   for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * static_cast<double>(x[k]), high[k], low[k]);
 }
 
+inline constexpr std::size_t kLanes = 8;
+
+/// `Sum::add(x_j)` on sum j mod 8.
+HINGE_FOR_EACH_PROCESSOR inline void deal(std::size_t n, const double* __restrict x, double* __restrict high,
+                                          double* __restrict low) {
+  const std::size_t whole = n / kLanes * kLanes;
+  for (std::size_t j = 0; j < whole; j += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) add_compensated(x[j + k], high[k], low[k]);
+  }
+  for (std::size_t j = whole; j < n; ++j) add_compensated(x[j], high[j - whole], low[j - whole]);
+}
+
 }  // namespace detail
+
+/// A compensated sum in eight lanes, for the registers of the processor: the terms of a block are dealt to them one by one. Sums are
+/// merged lane by lane, and the lanes at the end.
+class WideSum {
+ public:
+  void add(std::span<const double> block) { detail::deal(block.size(), block.data(), high_.data(), low_.data()); }
+  void merge(const WideSum& other) {
+    for (std::size_t k = 0; k < high_.size(); ++k) {
+      detail::add_compensated(other.high_[k], high_[k], low_[k]);
+      low_[k] += other.low_[k];
+    }
+  }
+  Sum total() const {
+    Sum all;
+    for (std::size_t k = 0; k < high_.size(); ++k) all.merge(Sum(high_[k], low_[k]));
+    return all;
+  }
+  double value() const { return total().value(); }
+
+ private:
+  std::array<double, detail::kLanes> high_{};
+  std::array<double, detail::kLanes> low_{};
+};
 
 /// Compensated sums side by side, for the registers of the processor.
 class Sums {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "hinge/gram.hpp"
 #include "hinge/loss.hpp"
 
 namespace hinge {
@@ -21,18 +23,82 @@ struct Zone {
     return loss.is_hinge() ? Zone{rate * cost, cost} : Zone{2.0 * cost, std::numeric_limits<double>::infinity()};
   }
 
-  double next(double a, double z) const { return std::min(std::max(a + weight * z, 0.0), top); }
+  /// u
+  double place(double a, double z) const { return a + weight * z; }
+  double clip(double u) const { return std::min(std::max(u, 0.0), top); }
+  double next(double a, double z) const { return clip(place(a, z)); }
   bool contains(double a, double z) const {
-    const double u = a + weight * z;
-    return u > 0.0 && u < top;
+    const double u = place(a, z);
+    return (u > 0.0) & (u < top);
   }
   /// How far u is outside of the zone; negative inside.
   double outside(double a, double z) const {
-    const double u = a + weight * z;
+    const double u = place(a, z);
     return std::max(-u, u - top);
   }
   /// C max(0, z) - a+ z for the hinge: what the smooth loss hides. Nothing for the squared hinge.
   double gap(double next, double z) const { return std::isfinite(top) ? top * std::max(0.0, z) - next * z : 0.0; }
+};
+
+/// Up to 64 rows and their zones side by side: what has no order is computed for all of them at once. Whether a row is inside of its
+/// zone is as good as random: there are no branches on it.
+class ZoneBlock {
+ public:
+  static constexpr std::int64_t kMost = 64;
+
+  ZoneBlock(Loss loss, double rate) : loss_(loss), rate_(rate) {}
+
+  std::int64_t size() const { return size_; }
+  std::int64_t row(std::int64_t j) const { return row_[j]; }
+  void clear() { size_ = 0; }
+  void add(std::int64_t row, double cost, double a, double z) {
+    row_[size_] = row;
+    cost_[size_] = cost;
+    a_[size_] = a;
+    z_[size_] = z;
+    ++size_;
+  }
+  /// z_j += t change_j
+  void move(double t, const double* change) {
+    for (std::int64_t j = 0; j < size_; ++j) z_[j] += t * change[j];
+  }
+  double slack(std::int64_t j) const { return z_[j]; }
+
+  /// a+ of each row.
+  void next(double* out) const {
+    for (std::int64_t j = 0; j < size_; ++j) out[j] = zone(j).next(a_[j], z_[j]);
+  }
+  /// What the smooth losses hide, given a+.
+  double gap(const double* next) const {
+    double gaps[kMost];
+    for (std::int64_t j = 0; j < size_; ++j) gaps[j] = zone(j).gap(next[j], z_[j]);
+    double sum = 0.0;
+    for (std::int64_t j = 0; j < size_; ++j) sum += gaps[j];
+    return sum;
+  }
+  /// The rows that are inside of their zones, with their costs, behind `out`.
+  void append_inside(std::vector<Weighted>& out) const {
+    bool inside[kMost];
+    for (std::int64_t j = 0; j < size_; ++j) inside[j] = zone(j).contains(a_[j], z_[j]);
+    Weighted found[kMost];
+    std::int64_t n = 0;
+    for (std::int64_t j = 0; j < size_; ++j) {
+      found[n] = {row_[j], cost_[j]};
+      n += inside[j];
+    }
+    out.insert(out.end(), found, found + n);
+  }
+
+ private:
+  Loss loss_;
+  double rate_;
+  std::int64_t size_ = 0;
+  std::int64_t row_[kMost];
+  double cost_[kMost];
+  double a_[kMost];
+  double z_[kMost];
+
+  Zone zone(std::int64_t j) const { return Zone::of(loss_, cost_[j], rate_); }
 };
 
 /// The minimum over 0 <= t <= longest of F(w + t p), given for each row its zone and the change of its slack along p, the slope of F
@@ -44,14 +110,13 @@ struct Zone {
 class ZoneSearch {
  public:
   void add(const Zone& zone, double a, double z, double change, double longest) {
-    const double u = a + zone.weight * z;
+    const double u = zone.place(a, z);
     const double rise = zone.weight * change;
     const double end = u + longest * rise;
-    if (u > 0.0 && u < zone.top && end > 0.0 && end < zone.top) {
-      curvature_ += rise * change;
-    } else if (!((u <= 0.0 && end <= 0.0) || (u >= zone.top && end >= zone.top))) {
-      bent_.push_back({u, rise, change, zone.top, std::min(std::max(u, 0.0), zone.top)});
-    }
+    const bool straight = (u > 0.0) & (u < zone.top) & (end > 0.0) & (end < zone.top);
+    const bool outside = ((u <= 0.0) & (end <= 0.0)) | ((u >= zone.top) & (end >= zone.top));
+    curvature_ += straight ? rise * change : 0.0;
+    if (!(straight | outside)) bent_.push_back({u, rise, change, zone.top, zone.clip(u)});
   }
 
   void merge(const ZoneSearch& other) {

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from hinge import _core
+from hinge import _core, checks
 from hinge.problem import Floats, Problem
 
 # docs/certificate.md, "Bounds that read no rows", derives these.
@@ -74,8 +75,7 @@ class LocalEvaluator:
 
 def trivial(problem: Problem) -> tuple[Upper, Lower]:
     """w = 0 and a = 0: a valid, useless certificate that costs nothing."""
-    positive = float(problem.cost[problem.target > 0].sum())
-    negative = float(problem.cost[problem.target < 0].sum())
+    positive, negative = _cost_of(problem, problem.target > 0), _cost_of(problem, problem.target < 0)
     b = 0.0
     if problem.intercept.kind == "free":
         balance = (positive - negative) / (positive + negative)
@@ -85,6 +85,12 @@ def trivial(problem: Problem) -> tuple[Upper, Lower]:
     rounding = _ROUNDOFF * value + _TINY
     zeros = np.broadcast_to(0.0, problem.m)  # one zero in memory: training and the first evaluation need the rest
     return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, zeros, w)
+
+
+def _cost_of(problem: Problem, chosen: npt.NDArray[np.bool_]) -> float:
+    if checks.kept_once(problem.cost):
+        return float(problem.cost[0]) * int(np.count_nonzero(chosen))
+    return float(np.sum(problem.cost * chosen))
 
 
 def unread(problem: Problem, w: Floats, b: float) -> Upper:

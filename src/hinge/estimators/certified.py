@@ -20,7 +20,7 @@ from hinge.certificate import Certificate, Certificates, Claim
 from hinge.estimators.documented import Documented
 from hinge.estimators.turns import alone
 from hinge.problem import Floats, Intercept, Loss, Order, Problem, as_loss, as_order, as_rows, held_still
-from hinge.problem.labels import class_factors, distinct, one_vs_rest, without_absent
+from hinge.problem.labels import class_factors, counted, distinct, one_vs_rest, without_absent
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.many import train_all
@@ -161,7 +161,7 @@ class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[
         return Problem.make(rows, target, cost, loss=loss, intercept=self.treatment_)
 
     def _classes_of(self, y: npt.NDArray[Any], weight: Floats) -> npt.NDArray[Any]:
-        classes = distinct(y[weight > 0])
+        classes = distinct(counted(y, weight))
         if classes.size < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only: "

@@ -17,7 +17,7 @@ from hinge import _core, checks
 from hinge.certificate import Certificate
 from hinge.estimators.linear import LinearSVC
 from hinge.problem import Floats, Integers, Order, Problem
-from hinge.problem.labels import class_factors, distinct, predicted, without_absent
+from hinge.problem.labels import class_factors, counted, distinct, predicted, without_absent
 from hinge.solvers import Composite, Solver, as_solver
 from hinge.training.advice import warn_unless_converged
 from hinge.training.many import in_threads
@@ -186,7 +186,7 @@ class LinearSVCCV(LinearSVC):
         warn_unless_converged(ended, folds[0].problems[0], as_solver(self.solver), options, stacklevel=5)
         if self.refit:
             return self.C_
-        self.classes_ = distinct(y[without_absent(self.class_weight, y, weight) > 0])
+        self.classes_ = distinct(counted(y, without_absent(self.class_weight, y, weight)))
         return None
 
     def _splits(self, X: Any, y: npt.NDArray[Any]) -> list[tuple[Integers, Integers]]:

@@ -17,14 +17,20 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     # Not by numpy.unique: NumPy 2.3 and later hash, and a daemon thread that is in that code when the interpreter
     # exits aborts the process. Two labels, the most frequent case by far, need no sorting.
     if values.size > 0:
-        others = values[values != values[0]]
-        if others.size == 0 or np.all(others == others[0]):
-            return np.sort(np.concatenate([values[:1], others[:1]]))
+        others = values != values[0]
+        second = int(np.argmax(others))  # 0 if there is none
+        if np.all(~others | (values == values[second])):
+            return np.sort(values[[0, second]] if second > 0 else values[:1])
     ordered = np.sort(values)
     first = np.ones(ordered.size, dtype=bool)
     first[1:] = ordered[1:] != ordered[:-1]
     found: npt.NDArray[Any] = ordered[first]
     return found
+
+
+def counted(y: npt.NDArray[Any], weight: Floats) -> npt.NDArray[Any]:
+    """The labels of the rows of positive weight."""
+    return y if np.all(checks.in_memory(weight) > 0) else y[weight > 0]
 
 
 def one_vs_rest(classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> list[Floats]:

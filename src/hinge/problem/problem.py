@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hinge import _core
+from hinge import _core, checks
 from hinge.problem.intercept import Intercept
 from hinge.problem.loss import LOSSES, Loss
 
@@ -84,7 +84,7 @@ class Problem:
     def refuse_overflow(self) -> None:
         """ValueError if |w(a)|^2 could be infinite for some multipliers."""
         with np.errstate(over="ignore"):
-            norms, total = self.squared_norms, float(self.cost.sum())
+            norms, total = self.squared_norms, self.native.total_cost
             if max(1.0, float(norms.max())) * total < _LARGEST_NORM:  # as a rule: |x| <= max(1, |x|^2)
                 return
             # Not a BLAS product: its threads would go on spinning beside the training.
@@ -166,7 +166,7 @@ class Problem:
     def fingerprint(self) -> int:
         """Tells problems apart whose rows, targets, costs, loss or intercept differ."""
         words = zlib.crc32(f"{self.loss.name} {self.intercept!r}".encode())
-        cost = _core.checksum(np.ascontiguousarray(self.cost))
+        cost = _core.checksum(np.ascontiguousarray(checks.in_memory(self.cost)))
         return self.rows.fingerprint() ^ words ^ _core.checksum(self.target) ^ (cost >> 1)
 
     def spread(self, a: Floats) -> Floats:
@@ -182,7 +182,7 @@ def counting(
     rows: _core.Rows, target: npt.NDArray[Any], cost: Floats
 ) -> tuple[Integers | None, _core.Rows, npt.NDArray[Any], Floats]:
     """(positions, rows, target, cost) of the rows of positive cost; positions are None if these are all."""
-    if np.all(cost > 0):
+    if np.all(checks.in_memory(cost) > 0):
         return None, rows, target, cost
     positions = np.flatnonzero(cost > 0)
     return positions, rows.part(positions), target[positions], cost[positions]
@@ -190,7 +190,7 @@ def counting(
 
 def _shared(cost: Floats) -> Floats:
     """The costs, read-only; in memory once if all are the same."""
-    if cost.strides == (0,):
+    if checks.kept_once(cost):
         return cost
     each = _read_only(cost)
     return each if each.size == 0 or each.min() != each.max() else np.broadcast_to(each[0], each.shape)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hinge import _core, checks
 from hinge.certificate import Certificate, Certificates, Evaluator, LocalEvaluator
 from hinge.problem import Floats, Intercept, InterceptKind, Problem, as_loss, as_rows, column_names, held_still
-from hinge.problem.labels import class_factors, distinct, one_vs_rest, without_absent
+from hinge.problem.labels import class_factors, counted, distinct, one_vs_rest, without_absent
 from hinge.problem.loss import LOSSES, LossName
 from hinge.problem.rows import scaled, unit_factors
 from hinge.solvers import Auto
@@ -152,7 +152,7 @@ def _point(w: Floats, b: float, treatment: Intercept) -> tuple[Floats, float | N
 
 def _refuse_unknown(classes: npt.NDArray[Any], y: npt.NDArray[Any], weight: Floats) -> None:
     known = set(classes.tolist())
-    for label in distinct(y[weight > 0]):
+    for label in distinct(counted(y, weight)):
         if label.item() not in known:
             row = int(np.flatnonzero((y == label) & (weight > 0))[0])
             raise ValueError(

@@ -23,6 +23,7 @@ from hinge.problem import (
     column_names,
     held_still,
 )
+from hinge.problem.labels import counted
 from hinge.problem.loss import LossName
 from hinge.solvers import Composite, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
@@ -199,7 +200,7 @@ def path(
     X, y = labelled(X, y, "path")
     with held_still(X), reporting(verbose) as report:
         weight = checks.weights(sample_weight, X)
-        classes = two_classes(y[weight > 0], "path", "LinearSVCCV")
+        classes = two_classes(counted(y, weight), "path", "LinearSVCCV")
         costs = [checks.costs(C, weight) for C in values]
         problem = Problem.make(
             as_rows(X, names, options.n_threads, fingerprint=True),

@@ -25,7 +25,7 @@ from hinge.problem import (
     column_names,
     held_still,
 )
-from hinge.problem.labels import class_factors, distinct, predicted, without_absent
+from hinge.problem.labels import class_factors, counted, distinct, predicted, without_absent
 from hinge.problem.loss import LossName
 from hinge.solvers import Composite, Solver, as_solver
 from hinge.training.advice import warn_unless_converged
@@ -262,7 +262,7 @@ def solve(
     with held_still(X), reporting(verbose) as report:
         rows = as_rows(X, names, options.n_threads, options.keep_state)
         weight = without_absent(class_weight, y, checks.weights(sample_weight, X))
-        classes = two_classes(y[weight > 0], "solve", "LinearSVC")
+        classes = two_classes(counted(y, weight), "solve", "LinearSVC")
         problem = Problem.make(
             rows,
             np.where(y == classes[1], 1.0, -1.0),
