@@ -35,6 +35,7 @@ from hinge.reference.rng import Rng
 from hinge.reference.sums import squared_norm
 
 MOST_COUNTS = 2**52  # all counts are exact in float64
+FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
 
 
 class Mpu(FreeIntercept):
@@ -131,15 +132,17 @@ class Mpu(FreeIntercept):
             self.at_work.full_gap, self.reduced, self.full_b = self.gap, 0, self.b
             return
         self.reduced += n_visited
-        settled = n_moved == 0 or self.at_work.settled(self.gap) or self.reduced >= 2 * self.problem.m
-        if settled or abs(self.b - self.full_b) > 0.5 * self.width:
+        settled = self.at_work.settled(self.gap) or self.reduced >= 2 * self.problem.m
+        if n_moved == 0:
             self._activate_all()
+        elif settled or abs(self.b - self.full_b) > 0.5 * self.width:
+            self._activate_all(FAR_AGAIN * self.width)
 
-    def _activate_all(self) -> None:
-        """None leaves before the next epoch is over."""
+    def _activate_all(self, farthest: float = math.inf) -> None:
+        """Rows leave again if their margins are farther from 1 than `farthest`."""
         self.at_rest = False
         self.at_work.take_all()
-        self.width = math.inf
+        self.width = farthest
 
     def _refine(self) -> None:
         """Half the step, the same multipliers."""

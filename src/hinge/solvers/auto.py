@@ -20,6 +20,10 @@ _CHEAP = 50.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
+# An epoch over so few of the rows knows little of the gap of all, and costs little: the estimate is to be better than
+# the tolerance by this factor. On Web at C = 0.05 it saves an evaluation that comes too early, a quarter of the time.
+_PARTIAL = 0.25
+_BEYOND = 0.7
 # With no more rows than these dcd begins: it is never slow there.
 _FEW_ROWS = 1000
 # mpu begins if there are so many rows for each feature. On MNIST and on Nystroem features of ijcnn1 and MNIST (45 to 75
@@ -198,7 +202,8 @@ class AutoRun(Run):
                 read = self._epoch()
                 touched += read
                 rest -= max(read, 1)
-                if self._progress.arrived(self._setup.tol):
+                partial = read <= _PARTIAL * self._problem.m
+                if self._progress.arrived(_BEYOND * self._setup.tol if partial else self._setup.tol):
                     break
         return touched
 
