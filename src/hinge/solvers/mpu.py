@@ -91,5 +91,8 @@ def _first_counts(problem: Problem, zone: float) -> int:
     At least 2: with one count, every multiplier would be 0 or C_k.
     """
     with np.errstate(over="ignore"):
-        wanted = float(np.max(problem.cost * (problem.rows.squared_norms + kappa_of(problem))) / zone)
+        norms = problem.rows.squared_norms
+        # Of costs that are the same, the longest row has the largest product: no array has to be made.
+        lengths = np.max(norms) if checks.kept_once(problem.cost) else norms
+        wanted = float(np.max(checks.in_memory(problem.cost) * (lengths + kappa_of(problem))) / zone)
     return 1 << math.ceil(math.log2(min(max(wanted, 2.0), _MOST_COUNTS)))
