@@ -36,9 +36,9 @@ void check_products(const R& rows, std::int64_t n, Rng& rng, const std::string& 
 
 void all_layouts() {
   Rng rng = make_rng(1);
-  for (const std::int64_t d : {1, 3, 8, 21, 40}) {
+  for (const std::int64_t d : {1, 3, 8, 21, 40, 101}) {
     for (const double density : {0.0, 0.4, 1.0}) {
-      for (const std::int64_t n : {1, 2, 5, 20}) {
+      for (const std::int64_t n : {1, 2, 5, 13, 20}) {
         const Toy toy(static_cast<std::uint64_t>(d), {.m = 6, .d = d, .density = density});
         in_every_layout(toy, [&](const auto& rows, const std::string& layout) { check_products(rows, n, rng, layout); });
       }

@@ -155,6 +155,7 @@ struct Newton {
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     const Task<R> task{rows, problem, problem.free_intercept ? 1.0 : rows.rho, scale_of_b(rows, problem),
                        static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size())};
+    zone_known_ = false;
     if (stride == 0 && !begin(task, poll)) return false;
     const std::int64_t last = touched + problem.size();
     for (bool sampled = true; sampled && touched < last;) {
@@ -213,7 +214,7 @@ struct Newton {
   std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
   std::vector<double> change_;     // of their slacks along p
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
-  bool zone_known_ = false;        // not after an epoch, nor in a run that is resumed
+  bool zone_known_ = false;        // within an epoch
   bool stuck_ = false;             // the last step did not move
 
   /// What only steps need: an evaluation may follow, which needs memory too.
@@ -221,7 +222,6 @@ struct Newton {
     awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
     change_ = std::vector<double>();
     in_zone_ = std::vector<Weighted>();
-    zone_known_ = false;
     watch.release();
     curvature_.release();
   }
