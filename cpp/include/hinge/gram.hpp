@@ -63,6 +63,8 @@ class Gram {
   /// Values of a chunk of rows.
   static constexpr std::int64_t kChunk = 1 << 18;
   static constexpr std::int64_t kLeastChunk = 64;
+  /// Rows that one thread puts side by side before it looks for more.
+  static constexpr std::int64_t kPacked = 256;
 
   std::int64_t size_;
   double constant_ = 0.0;
@@ -76,28 +78,37 @@ class Gram {
     const auto chunk = static_cast<std::size_t>(std::max(kLeastChunk, kChunk / size_));
     for (std::size_t begin = 0; begin < chosen.size(); begin += chunk) {
       const auto part = chosen.subspan(begin, std::min(chunk, chosen.size() - begin));
-      sides_.reset(size_, static_cast<std::int64_t>(part.size()));
-      std::vector<double> x(tile::padded(size_));
-      for (std::size_t k = 0; k < part.size(); ++k) {
-        const auto [i, weight] = part[k];
-        rows.for_each(i, [&](std::int64_t j, double value) { x[static_cast<std::size_t>(j)] = value; });
-        x[static_cast<std::size_t>(size_ - 1)] = constant_;
-        sides_.put(static_cast<std::int64_t>(k), x.data(), weight);
-        rows.for_each(i, [&](std::int64_t j, double) { x[static_cast<std::size_t>(j)] = 0.0; });
-        if (poll(2 * rows.stored(i))) return false;
-      }
+      const auto count = static_cast<std::int64_t>(part.size());
+      sides_.reset(size_, count);
       const std::int64_t panels = sides_.a.count();
-      const std::int64_t work = static_cast<std::int64_t>(part.size()) * size_ / 8;
-      const bool threads = work * size_ > kThreads;
-      const bool finished = for_parts(Parts{panels, panels}, threads ? n_threads : 1, poll,
-                                      [&](std::int64_t first, std::int64_t last, Poll& own) {
-                                        for (std::int64_t p = first; p < last; ++p) {
-                                          sides_.add_panel(p, values_.data(), size_, size_);
-                                          if (own(work)) return false;
-                                        }
-                                        return true;
-                                      });
-      if (!finished) return false;
+      const std::int64_t work = count * size_ / 8;
+      const std::int64_t used = work * size_ > kThreads ? n_threads : 1;
+      const auto pack = [&](std::int64_t first, std::int64_t last, Poll& own) { return put(rows, part, first, last, own); };
+      const auto multiply = [&](std::int64_t first, std::int64_t last, Poll& own) {
+        for (std::int64_t p = first; p < last; ++p) {
+          sides_.add_panel(p, values_.data(), size_, size_);
+          if (own(work)) return false;
+        }
+        return true;
+      };
+      if (!for_parts(Parts{count, std::max<std::int64_t>(1, count / kPacked)}, used, poll, pack)) return false;
+      if (!for_parts(Parts{panels, panels}, used, poll, multiply)) return false;
+    }
+    return true;
+  }
+
+  /// The rows first .. last-1 of `part`, side by side. False when stopped.
+  template <Rows R>
+  bool put(const R& rows, std::span<const Weighted> part, std::int64_t first, std::int64_t last, Poll& poll) {
+    std::vector<double> x(tile::padded(size_));
+    for (std::int64_t k = first; k < last; ++k) {
+      rows.prefetch(part[static_cast<std::size_t>(std::min(k + kPrefetchDistance, last - 1))].row);
+      const auto [i, weight] = part[static_cast<std::size_t>(k)];
+      rows.for_each(i, [&](std::int64_t j, double value) { x[static_cast<std::size_t>(j)] = value; });
+      x[static_cast<std::size_t>(size_ - 1)] = constant_;
+      sides_.put(k, x.data(), weight);
+      rows.for_each(i, [&](std::int64_t j, double) { x[static_cast<std::size_t>(j)] = 0.0; });
+      if (poll(2 * rows.stored(i))) return false;
     }
     return true;
   }
@@ -117,6 +128,7 @@ class Gram {
         sum_over(parts, n_threads, poll, empty, total, [&](Total& sum, std::int64_t begin, std::int64_t end, Poll& own) {
           for (std::int64_t k = begin; k < end; ++k) {
             const std::int64_t i = chosen[static_cast<std::size_t>(k)].row;
+            rows.prefetch(chosen[static_cast<std::size_t>(std::min(k + kPrefetchDistance, end - 1))].row);
             add_row(rows, i, chosen[static_cast<std::size_t>(k)].weight, sum.values.data());
             if (own(rows.stored(i) * rows.stored(i))) return false;
           }

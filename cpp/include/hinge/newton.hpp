@@ -281,21 +281,16 @@ struct Newton {
     std::fill(sum.begin(), sum.end(), 0.0);
     total = 0.0;
     touched += sample.size;
-    const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      ZoneBlock block(task.problem.loss, rate);
-      const double before[ZoneBlock::kMost] = {};
-      for (std::int64_t first = begin; first < end; first += ZoneBlock::kMost) {
-        block.clear();
-        for (std::int64_t k = first; k < std::min(end, first + ZoneBlock::kMost); ++k) {
-          z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, end - 1));
-          block.add(k, sample.cost[k], a[k], z[k]);
-          if (own(task.rows.stored(sample.row(k)))) return false;
-        }
-        if (!arrive(task, sample, block, before, part, own)) return false;
+    const auto read = [&](std::int64_t k, std::int64_t end, ZoneBlock& block, double* before, Poll& own) {
+      for (; k < end; ++k) {
+        z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, sample.size - 1));
+        before[block.size()] = 0.0;
+        block.add(k, sample.cost[k], a[k], z[k]);
+        if (own(task.rows.stored(sample.row(k)))) return false;
       }
       return true;
     };
-    return sum_moved(task, sample.size, poll, add);
+    return sum_moved(task, sample, sample.size, poll, read);
   }
 
   /// Some rows have moved and others have not: w alone is what a next epoch would begin with.
@@ -448,28 +443,33 @@ struct Newton {
   /// The slacks of the rows that are awake move by t times their change.
   template <Rows R>
   bool move(const Task<R>& task, const Sample& sample, double t, Poll& poll) {
+    const auto shift = [&](std::int64_t first, std::int64_t end, ZoneBlock& block, double* before, Poll&) {
+      for (std::int64_t j = first; j < end; ++j) {
+        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        block.add(k, sample.cost[k], a[k], z[k]);
+      }
+      block.next(before);
+      block.move(t, &change_[static_cast<std::size_t>(first)]);
+      for (std::int64_t j = 0; j < block.size(); ++j) z[block.row(j)] = block.slack(j);
+      return true;
+    };
+    return sum_moved(task, sample, static_cast<std::int64_t>(awake_.size()), poll, shift);
+  }
+
+  /// `count` rows get new slacks, a block at a time: fill(first, end, block, before, poll) makes a block of some of them, with their a+
+  /// before, and returns false when stopped.
+  template <Rows R, class Fill>
+  bool sum_moved(const Task<R>& task, const Sample& sample, std::int64_t count, Poll& poll, Fill&& fill) {
     const auto add = [&](Moved& part, std::int64_t begin, std::int64_t end, Poll& own) {
       ZoneBlock block(task.problem.loss, rate);
       double before[ZoneBlock::kMost];
       for (std::int64_t first = begin; first < end; first += ZoneBlock::kMost) {
         block.clear();
-        for (std::int64_t j = first; j < std::min(end, first + ZoneBlock::kMost); ++j) {
-          const std::int64_t k = awake_[static_cast<std::size_t>(j)];
-          block.add(k, sample.cost[k], a[k], z[k]);
-        }
-        block.next(before);
-        block.move(t, &change_[static_cast<std::size_t>(first)]);
-        for (std::int64_t j = 0; j < block.size(); ++j) z[block.row(j)] = block.slack(j);
+        if (!fill(first, std::min(end, first + ZoneBlock::kMost), block, before, own)) return false;
         if (!arrive(task, sample, block, before, part, own)) return false;
       }
       return true;
     };
-    return sum_moved(task, static_cast<std::int64_t>(awake_.size()), poll, add);
-  }
-
-  /// A sum over so many rows of what `add` finds.
-  template <Rows R, class Add>
-  bool sum_moved(const Task<R>& task, std::int64_t count, Poll& poll, Add&& add) {
     const Moved empty{.sum = std::vector<double>(w.size())};
     Moved all(empty);
     if (!sum_over(parts_of(task, count, w.size()), n_threads_, poll, empty, all, add)) {
@@ -558,19 +558,15 @@ struct Newton {
       return false;
     }
     rate = std::min(pace(task).faster * rate, kLastRate);
-    Moved all{.sum = std::vector<double>(w.size())};
-    for (const auto& [k, cost] : in_zone_) {
-      const Zone own = zone(task.problem, sample, k);
-      const double next = own.next(a[k], z[k]);
-      if (own.contains(a[k], z[k])) all.in_zone.push_back({k, cost});
-      if (next != a[k]) change_multiplier(task, sample, {k, a[k], next}, all);
-      if (poll(task.rows.stored(sample.row(k)))) {
-        give_up(task.problem);
-        return false;
+    const auto renew = [&](std::int64_t j, std::int64_t end, ZoneBlock& block, double* before, Poll&) {
+      for (; j < end; ++j) {
+        const auto [k, cost] = in_zone_[static_cast<std::size_t>(j)];
+        before[block.size()] = a[k];
+        block.add(k, cost, a[k], z[k]);
       }
-    }
-    take(all);
-    return true;
+      return true;
+    };
+    return sum_moved(task, sample, static_cast<std::int64_t>(in_zone_.size()), poll, renew);
   }
 
   void find_zone_rows(const Problem& problem, const Sample& sample) {

@@ -370,9 +370,7 @@ class Newton(Algorithm):
         n, J = sample.rows.size, self.in_zone
         self.a[:n] = self._zones(sample).next(self.a[:n], self.z[:n])
         self.rate = min(self._pace.faster * self.rate, LAST_RATE)
-        zones, a, z = self._zones(sample).part(J), self.a[J], self.z[J]
-        self._change_multipliers(sample, J, a, zones.next(a, z))
-        self.in_zone = J[zones.contain(a, z)]
+        self._move(sample, J, np.zeros(J.size), before=self.a[J])
 
 
 def _solved(H: Floats, right: Floats) -> Floats:
