@@ -101,7 +101,14 @@ def main() -> None:
                 ratio = min(ratio_to_ours(figures[-1], peer, given.limit) for peer in peers)
                 rows.append([name, f"{C:g}", f"{accuracy:g}", *shown, f"{ratio:.1f}"])
                 print(*rows[-1], sep=" | ", flush=True)
-    means = summary(figures, list(peers), given.limit)
+        if figures:
+            write(given, rows, figures, list(peers))  # what is there so far: the next data set takes minutes
+    print(summary(figures, list(peers), given.limit))
+
+
+def write(given: argparse.Namespace, rows: list[list[str]], figures: list[dict[str, Any]], peers: list[str]) -> None:
+    """The table, the figures in it and the plot."""
+    means = summary(figures, peers, given.limit)
     table = markdown(("data", "C", "accuracy", "hinge", *peers, "best of them / hinge"), rows)
     command = shlex.join(["python", "benchmarks/accuracy.py", *sys.argv[1:]])
     given.output.write_text(
@@ -112,7 +119,6 @@ def main() -> None:
     )
     given.output.with_suffix(".json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
     draw(figures, ("hinge", *peers), given.limit, given.output.with_suffix(".png"))
-    print(means)
 
 
 def ratio_to_ours(figure: dict[str, Any], peer: str, limit: float) -> float:
