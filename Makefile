@@ -34,7 +34,7 @@ test-python: $(VENV)/.test  ## Run the Python tests and all doctests (PYTEST_ARG
 
 test-native: $(VENV)/.test  ## Run the C++ tests under the address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/native -DHINGE_NATIVE_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build build/native -- --quiet
+	MAKEFLAGS= $(BIN)/cmake --build build/native -- --quiet
 	$(BIN)/ctest --test-dir build/native --output-on-failure
 
 test-long: $(VENV)/.test  ## Run the property tests with EXAMPLES=100000 random examples
@@ -56,7 +56,7 @@ test-corrupt: $(VENV)/.test  ## Feed corrupt arrays, states and pickles to an ex
 
 test-threads: $(VENV)/.test  ## Run the C++ tests under the thread sanitizer
 	$(BIN)/cmake -S . -B build/threads -DHINGE_NATIVE_TESTS=ON -DHINGE_SANITIZER=thread -DCMAKE_BUILD_TYPE=Debug -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja
-	$(BIN)/cmake --build build/threads
+	MAKEFLAGS= $(BIN)/cmake --build build/threads
 	$(BIN)/ctest --test-dir build/threads --output-on-failure
 
 lint: $(VENV)/.lint  ## Check style, types and layers
