@@ -70,6 +70,12 @@ def test_costs_that_overflow_are_refused(train) -> None:
         train(X, y, C=1e300)
 
 
+@pytest.mark.parametrize("train", [LinearSVC().fit, solve])
+def test_weights_whose_sum_overflows_are_refused(train) -> None:
+    with refused("overflow"):
+        train(1e-200 * X, y, sample_weight=np.linspace(1e307, 1.7e308, y.size))
+
+
 @pytest.mark.parametrize("C", [1e-310, 5e-324])
 def test_smallest_costs_never_give_a_false_certificate(C) -> None:
     with warnings.catch_warnings():

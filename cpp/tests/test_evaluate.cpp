@@ -1,10 +1,13 @@
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "check.hpp"
 #include "hinge/evaluate.hpp"
+#include "hinge/sums.hpp"
 #include "toys.hpp"
 
 using namespace hinge;
@@ -209,6 +212,32 @@ void a_stop_is_obeyed() {
   check(poll.stopped(), "the poll stays stopped");
 }
 
+/// Large terms that cancel: a plain sum would keep nothing of the small ones.
+void lanes_add_up() {
+  Rng rng = make_rng(6);
+  for (std::size_t n = 0; n < 300; ++n) {
+    std::vector<double> terms;
+    __int128 exact = 0;
+    double size = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto whole = static_cast<std::int64_t>((rng.uniform() - 0.5) * 0x1p40);
+      const int shift = rng.uniform() < 0.5 ? 0 : 60;
+      exact += static_cast<__int128>(whole) << shift;
+      terms.push_back(std::ldexp(static_cast<double>(whole), shift));
+      size += std::abs(terms.back());
+    }
+    WideSum sum;
+    WideSum other;
+    const std::size_t half = n / 3;
+    sum.add(std::span<const double>(terms).first(half));
+    other.add(std::span<const double>(terms).subspan(half));
+    sum.merge(other);
+    const auto error = static_cast<double>(exact - static_cast<__int128>(sum.total().value()));
+    const double bound = kRoundoff * std::abs(sum.value()) + Sum::hidden_error(static_cast<double>(n)) * size;
+    check(std::abs(error) <= bound + 1.0, "within the bound of the certificate");  // 1: the fraction that the integer drops
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -222,5 +251,6 @@ int main() {
                   {"a given intercept is used", given_intercept_is_used},
                   {"NaN in the rows is no small loss", nan_in_the_rows_is_no_small_loss},
                   {"the intercept beside a huge cost", intercept_beside_a_huge_cost},
-                  {"a stop is obeyed", a_stop_is_obeyed}});
+                  {"a stop is obeyed", a_stop_is_obeyed},
+                  {"lanes add up", lanes_add_up}});
 }

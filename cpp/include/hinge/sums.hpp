@@ -65,6 +65,15 @@ HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T*
   for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * static_cast<double>(x[k]), high[k], low[k]);
 }
 
+/// `Sum::merge` of the k-th sum with the k-th other one, for all k.
+inline void merge_each(std::span<const double> other_high, std::span<const double> other_low, std::span<double> high,
+                       std::span<double> low) {
+  for (std::size_t k = 0; k < high.size(); ++k) {
+    add_compensated(other_high[k], high[k], low[k]);
+    low[k] += other_low[k];
+  }
+}
+
 inline constexpr std::size_t kLanes = 8;
 
 /// `Sum::add(x_j)` on sum j mod 8.
@@ -84,12 +93,7 @@ HINGE_FOR_EACH_PROCESSOR inline void deal(std::size_t n, const double* __restric
 class WideSum {
  public:
   void add(std::span<const double> block) { detail::deal(block.size(), block.data(), high_.data(), low_.data()); }
-  void merge(const WideSum& other) {
-    for (std::size_t k = 0; k < high_.size(); ++k) {
-      detail::add_compensated(other.high_[k], high_[k], low_[k]);
-      low_[k] += other.low_[k];
-    }
-  }
+  void merge(const WideSum& other) { detail::merge_each(other.high_, other.low_, high_, low_); }
   Sum total() const {
     Sum all;
     for (std::size_t k = 0; k < high_.size(); ++k) all.merge(Sum(high_[k], low_[k]));
@@ -115,12 +119,7 @@ class Sums {
   void add(std::int64_t first, double scale, std::span<const T> x) {
     detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), high_.data() + first, low_.data() + first);
   }
-  void merge(const Sums& other) {
-    for (std::size_t k = 0; k < high_.size(); ++k) {
-      detail::add_compensated(other.high_[k], high_[k], low_[k]);
-      low_[k] += other.low_[k];
-    }
-  }
+  void merge(const Sums& other) { detail::merge_each(other.high_, other.low_, high_, low_); }
   void write(std::span<double> values) const {
     for (std::size_t k = 0; k < high_.size(); ++k) values[k] = high_[k] + low_[k];
   }

@@ -89,7 +89,7 @@ class Problem:
                 return
             # Not a BLAS product: its threads would go on spinning beside the training.
             bound = float(np.sum(self.cost * np.sqrt(norms)))
-        if not max(bound, total) < _LARGEST_NORM:
+        if not (bound < _LARGEST_NORM and total < _LARGEST_NORM):  # nor a sum of costs that is no number any more
             raise ValueError(
                 f"X and C are so large that squares overflow (sum of C_i |x_i| is {bound:.1e}). "
                 "Lower C or scale the features, for example with sklearn.preprocessing.MaxAbsScaler."
