@@ -45,6 +45,7 @@ class Run {
   std::tuple<Owned<double>, double, Owned<double>> point() {
     const OneAtATime guard(mutex_);
     expect_at_work();
+    if constexpr (requires { solver_.release(); }) solver_.release();  // an evaluation needs memory, too
     Point point(problem_.problem().size(), problem_.rows().n_features());
     solver_.point(problem_.problem(), point);
     return {owned(std::move(point.w)), point.b, owned(std::move(point.multipliers))};

@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "hinge/curvature.hpp"
+#include "hinge/metric.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
@@ -51,6 +52,8 @@ struct Newton {
   std::vector<double> a;  // multipliers of the round
   std::vector<double> z;  // slacks, as of the place where the row was read
   Watch watch;            // which place that was
+  Metric metric;
+  std::vector<float> lengths;  // squared, of the rows in this metric
 
   std::vector<double> w;        // n_features + 1; the last is b if the intercept is free
   std::vector<double> sum;      // of a+_i t_i x_i, in the same coordinates
@@ -69,6 +72,8 @@ struct Newton {
       : a(static_cast<std::size_t>(problem.size())),
         z(a.size()),
         watch(problem.size(), static_cast<std::size_t>(n_features) + 1),
+        metric(static_cast<std::size_t>(n_features) + 1),
+        lengths(a.size()),
         w(static_cast<std::size_t>(n_features) + 1),
         sum(w.size()),
         sampling_(sampling),
@@ -90,6 +95,8 @@ struct Newton {
     field("a", a);
     field("z", z);
     watch.fields(field);
+    metric.fields(field);
+    field("lengths", lengths);
     field("w", w);
     field("sum", sum);
     field("rate", rate);
@@ -105,6 +112,7 @@ struct Newton {
   }
 
   void check_restored(const Problem& problem) const {
+    metric.check_restored();
     curvature_.check_restored(problem.size());
     watch.check_restored(stride > 0);
     if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
@@ -136,7 +144,7 @@ struct Newton {
   }
 
   std::optional<Estimate> estimate(const Problem&) const {
-    if (stride != 1) return std::nullopt;
+    if (stride != 1) return Estimate{kInfinity, 0.0};  // on a sample: there is nothing to evaluate yet
     return Estimate{dual + zone_gap + rest_gap, dual};
   }
 
@@ -162,8 +170,16 @@ struct Newton {
       sampled = stride > 1;
       if (!steps_on(task, Sample(problem, stride), last, poll)) return false;
     }
-    release();
     return true;
+  }
+
+  /// What only steps need.
+  void release() {
+    awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
+    change_ = std::vector<double>();
+    in_zone_ = std::vector<Weighted>();
+    watch.release();
+    curvature_.release();
   }
 
  private:
@@ -204,7 +220,7 @@ struct Newton {
     const R& rows;
     const Problem& problem;
     double constant;  // feature of all rows, behind their values
-    double scale;     // of b, for lengths: |x.p + q| <= sqrt(|x|^2 + scale^2) sqrt(|p|^2 + (q / scale)^2); 0: b is a weight
+    double scale;     // of b, in lengths of steps
     double stored;    // values of a row, on average
   };
 
@@ -216,15 +232,6 @@ struct Newton {
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
   bool zone_known_ = false;        // within an epoch
   bool stuck_ = false;             // the last step did not move
-
-  /// What only steps need: an evaluation may follow, which needs memory too.
-  void release() {
-    awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
-    change_ = std::vector<double>();
-    in_zone_ = std::vector<Weighted>();
-    watch.release();
-    curvature_.release();
-  }
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);
@@ -245,6 +252,8 @@ struct Newton {
     if (cold) rate = kFirstRate;
     stride = cold && sampling_ ? next_stride(task, kFirstStride * kNextStride) : 1;
     const Sample sample(task.problem, stride);
+    metric.make_plain(task.scale);
+    if (stride > 1) metric.average(task.rows, sample.size, [&](std::int64_t k) { return sample.row(k); }, task.constant);
     return read_all(task, sample, poll);
   }
 
@@ -268,6 +277,7 @@ struct Newton {
     const Sample sample(task.problem, stride);
     const bool is_hinge = task.problem.loss.is_hinge();
     for (std::int64_t k = 0; k < sample.size; ++k) a[k] = is_hinge ? 0.5 * sample.cost[k] : 0.0;
+    metric.adapt(task.rows, sample.size, [&](std::int64_t k) { return sample.row(k); }, task.constant);
     return read_all(task, sample, poll);
   }
 
@@ -281,9 +291,11 @@ struct Newton {
     std::fill(sum.begin(), sum.end(), 0.0);
     total = 0.0;
     touched += sample.size;
+    const Metric::OfRows of_rows(metric);
     const auto read = [&](std::int64_t k, std::int64_t end, ZoneBlock& block, double* before, Poll& own) {
       for (; k < end; ++k) {
         z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, sample.size - 1));
+        lengths[k] = of_rows.squared(task.rows, sample.row(k), task.constant);
         before[block.size()] = 0.0;
         block.add(k, sample.cost[k], a[k], z[k]);
         if (own(task.rows.stored(sample.row(k)))) return false;
@@ -336,20 +348,20 @@ struct Newton {
   /// To the minimum on the ray, but not farther than `radius`.
   template <Rows R>
   bool move_along(const Task<R>& task, const Sample& sample, const std::vector<double>& p, double slope, Poll& poll) {
-    const double length = std::sqrt(Watch::squared_length(p, task.scale));
+    const double length = std::sqrt(squared_norm(std::span(p).first(p.size() - 1)) + task.scale * p.back() * p.back());
     const double longest = std::min(1.0, radius / length);
     const auto distance = [&](std::int64_t k) {
       const Zone own = zone(task.problem, sample, k);
-      const double norm2 = task.rows.squared_norm(sample.row(k)) + task.scale * task.scale;
-      return Watch::Distance{own.outside(a[k], z[k]), own.weight * own.weight * norm2};
+      return Watch::Distance{own.outside(a[k], z[k]), own.weight * own.weight * static_cast<double>(lengths[k])};
     };
-    if (!watch.wake(sample.size, {w, p, longest, task.scale}, distance, n_threads_, poll, awake_)) return false;
+    if (!watch.wake(sample.size, {w, p, longest, metric}, distance, n_threads_, poll, awake_)) return false;
     ZoneSearch search;
     if (!read_changes(task, sample, p, longest, poll, search)) return false;
     const double t = search.minimum(slope, regular(task.problem, p), longest);
     stuck_ = t == 0.0;
     if (stuck_) return true;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
+    metric.note(p, t);
     radius = kLonger * t * length;
     if (watch.full(task.stored * static_cast<double>(task.rows.size()))) return read_all_again(task, sample, poll);
     watch.move_to(w);
@@ -377,13 +389,13 @@ struct Newton {
     return squared_norm(problem.free_intercept ? v.first(v.size() - 1) : v);
   }
 
-  /// The root mean square of |x| balances the two terms that bound a change of w.x + b.
+  /// Of b among weights of scale 1: the root mean square of |x|, inverted, balances the two terms that bound a change of w.x + b.
   template <Rows R>
   static double scale_of_b(const R& rows, const Problem& problem) {
-    if (!problem.free_intercept) return 0.0;
+    if (!problem.free_intercept) return 1.0;
     const double squares = interleaved_sum(static_cast<std::size_t>(rows.size()),
                                            [&](std::size_t i) { return rows.squared_norm(static_cast<std::int64_t>(i)); });
-    const double scale = std::sqrt(squares / static_cast<double>(rows.size()));
+    const double scale = static_cast<double>(rows.size()) / squares;
     return scale > 0.0 && std::isfinite(scale) ? scale : 1.0;
   }
 

@@ -113,6 +113,13 @@ struct DenseRows : RowView {
     if (rho != 0.0) visit(n_columns, rho);
   }
 
+  /// sum_j weights_j x_ij^2, without the constant feature
+  double weighted_squares(std::int64_t i, const double* weights) const {
+    const T* x = at(i);
+    return interleaved_sum(static_cast<std::size_t>(n_columns),
+                           [=](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]) * weights[j]; });
+  }
+
   void add_exactly(std::int64_t i, double scale, Sums& sums) const {
     sums.add(0, scale, std::span<const T>(at(i), static_cast<std::size_t>(n_columns)));
     if (rho != 0.0) sums.add(n_columns, scale * rho);
@@ -199,6 +206,21 @@ struct CsrRows : RowView {
     const std::int64_t end = indptr[r + 1];
     for (std::int64_t p = indptr[r]; p < end; ++p) visit(static_cast<std::int64_t>(indices[p]), static_cast<double>(values[p]));
     if (rho != 0.0) visit(n_columns, rho);
+  }
+
+  double weighted_squares(std::int64_t i, const double* weights) const {
+    const std::int64_t r = row(i);
+    const std::int64_t end = indptr[r + 1];
+    double sum[2] = {};
+    std::int64_t p = indptr[r];
+    const auto square = [&](std::int64_t q) {
+      return static_cast<double>(values[q]) * static_cast<double>(values[q]) * weights[indices[q]];
+    };
+    for (; p + 2 <= end; p += 2) {
+      sum[0] += square(p);
+      sum[1] += square(p + 1);
+    }
+    return sum[0] + sum[1] + (p < end ? square(p) : 0.0);
   }
 
   void add_exactly(std::int64_t i, double scale, Sums& sums) const {

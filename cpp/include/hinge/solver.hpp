@@ -9,6 +9,7 @@
 //   fields          what a saved run consists of: field(name, member) for each member
 //   check_restored  throws std::invalid_argument if the restored fields do not fit each other
 //   touched         rows read so far
+//   release         gives back the memory that only epochs need: an evaluation follows (only a solver that has much of it)
 //   finished        whether its own rule has ended the run (only a solver that has such a rule)
 //
 // Its constructor takes the problem, the number of features and the options that the binding names:

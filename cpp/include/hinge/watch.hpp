@@ -2,7 +2,7 @@
 // Watch: which rows a step of newton.hpp must read.
 //
 // A row outside of its zone by more than |x_i| times the distance that w has moved since the row was read keeps its a+_i, 0 or C_i: it
-// sleeps. The places of w are kept, and each row knows at which of them it was read.
+// sleeps. The places of w are kept, and each row knows at which of them it was read. Lengths are those of a metric (metric.hpp).
 //
 // Rows that cannot matter even if w goes much farther than the step at hand are not looked at until it has: the others are near.
 
@@ -15,10 +15,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/metric.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/state.hpp"
-#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -71,12 +71,12 @@ class Watch {
   std::uint8_t here() const { return static_cast<std::uint8_t>(places_.size() / width_ - 1); }
   std::uint8_t& read_at(std::int64_t k) { return read_at_[k]; }
 
-  /// The way from w to w + longest p; `scale` as in squared_length.
+  /// The way from w to w + longest p.
   struct Way {
     std::span<const double> w;
     std::span<const double> p;
     double longest;
-    double scale;
+    const Metric& metric;
   };
 
   /// Those of `size` rows that may leave or enter their zones on the way, ascending; distance(k) is that of row k. False when stopped.
@@ -86,7 +86,7 @@ class Watch {
     const auto farthest = [&](const double* from) {
       return std::sqrt(std::max(squared_distance(from, way, 0.0), squared_distance(from, way, way.longest)));
     };
-    const double ahead = kNear * way.longest * std::sqrt(squared_length(way.p, way.scale));
+    const double ahead = kNear * way.longest * std::sqrt(way.metric.squared_length(way.p));
     const bool all = horizon_ < 0.0 || horizon_ > kTooFar * ahead || !(farthest(near_from_.data()) <= horizon_);
     if (all) {
       horizon_ = ahead;
@@ -116,12 +116,6 @@ class Watch {
 
   /// The list of near rows keeps no more memory than it needs.
   void release() { near_.shrink_to_fit(); }
-
-  /// |p|^2, the last entry divided by `scale` unless that is 0.
-  static double squared_length(std::span<const double> p, double scale) {
-    const double last = scale > 0.0 ? p.back() / scale : p.back();
-    return squared_norm(p.first(p.size() - 1)) + last * last;
-  }
 
  private:
   static constexpr std::size_t kMost = 128;
@@ -172,7 +166,7 @@ class Watch {
   static double squared_distance(const double* from, const Way& way, double t) {
     std::vector<double> difference(way.w.size());
     for (std::size_t j = 0; j < difference.size(); ++j) difference[j] = way.w[j] + t * way.p[j] - from[j];
-    return squared_length(difference, way.scale);
+    return way.metric.squared_length(difference);
   }
 };
 

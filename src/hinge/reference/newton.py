@@ -14,7 +14,8 @@ The gap comes for nothing: P(w, b) - D(a+) = sum_i (C_i max(0, z_i) - a+_i z_i) 
 costs. The first part falls with s, the others with the steps of a round.
 
 A row outside of its zone by more than |x_i| times the distance that w has moved since the row was read keeps its a+_i:
-it sleeps, and is not read. The places of w are kept, and each row knows at which of them it was read.
+it sleeps, and is not read. The places of w are kept, and each row knows at which of them it was read. Lengths are those
+of a metric (`hinge.reference.metric`), which becomes that of the steps on a sample.
 
 The first rounds run on a sample, every 64th row, then every 8th, with the costs raised accordingly.
 
@@ -34,7 +35,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from hinge.reference.algorithm import Algorithm, Point, Stopped
+from hinge.reference.algorithm import Algorithm, Point, Stopped, inside
+from hinge.reference.metric import Metric
 from hinge.reference.problem import Problem
 from hinge.reference.sums import Floats, squared_norm
 from hinge.reference.zone import Numbers, Zones
@@ -85,6 +87,7 @@ class Newton(Algorithm):
     fields = (
         *("a", "z", "read_at", "w", "sum", "places", "rate", "radius", "stride", "total", "dual", "zone_gap"),
         *("rest_gap", "minimised", "iterations", "gram", "gram_rows", "gram_weights", "gram_passed"),
+        *("lengths", *inside("metric", Metric.fields)),
     )
 
     def __init__(self, problem: Problem, sampling: bool, n_threads: int) -> None:
@@ -95,7 +98,9 @@ class Newton(Algorithm):
         self.a: Floats = np.zeros(problem.m)  # multipliers of the round
         self.z: Floats = np.zeros(problem.m)  # slacks, as of the place where the row was read
         self.read_at: npt.NDArray[np.uint8] = np.zeros(problem.m, dtype=np.uint8)  # which place that was
+        self.lengths: npt.NDArray[np.float32] = np.zeros(problem.m, dtype=np.float32)  # squared, in the metric
         self.w: Floats = np.zeros(problem.n_features + 1)  # the last is b if the intercept is free
+        self.metric = Metric(self.w.size)
         self.sum: Floats = np.zeros_like(self.w)  # of a+_i t_i x_i
         self.places = array("d")  # of w, one after the other; the last is the present one
         self.rate = FIRST_RATE  # s
@@ -125,7 +130,7 @@ class Newton(Algorithm):
         return w, b, multipliers
 
     def estimate(self) -> tuple[float, float] | None:
-        return (self.dual + self.zone_gap + self.rest_gap, self.dual) if self.stride == 1 else None
+        return (self.dual + self.zone_gap + self.rest_gap, self.dual) if self.stride == 1 else (math.inf, 0.0)
 
     def make_consistent(self) -> None:
         """The multipliers and w are a start on another problem, or on this one: the rest is computed anew."""
@@ -159,6 +164,9 @@ class Newton(Algorithm):
         if cold:
             self.rate = FIRST_RATE
         self.stride = self._next_stride(FIRST_STRIDE * NEXT_STRIDE) if cold and self.sampling else 1
+        self.metric.make_plain(self._scale_of_b())
+        if self.stride > 1:
+            self.metric.average(self._augmented(self._sample.rows))
         self._read_all(self._sample)
 
     def _next_stride(self, stride: int) -> int:
@@ -176,6 +184,7 @@ class Newton(Algorithm):
         self.stride = self._next_stride(self.stride)
         sample = self._sample
         self.a[: sample.rows.size] = 0.5 * sample.cost
+        self.metric.adapt(self._augmented(sample.rows))
         self._read_all(sample)
 
     def _read_all(self, sample: Sample) -> None:
@@ -187,6 +196,7 @@ class Newton(Algorithm):
             self.a[:] = 0.0
         everyone = np.arange(sample.rows.size)
         self.z[everyone] = self._slacks(sample, self.each(everyone), self.w)
+        self.lengths[everyone] = self.metric.squares_of(self._augmented(sample.rows))
         self.sum, self.total = np.zeros_like(self.w), 0.0
         self._move(sample, everyone, np.zeros(everyone.size), before=np.zeros(everyone.size))
 
@@ -234,9 +244,7 @@ class Newton(Algorithm):
     def _direction(self, sample: Sample, gradient: Floats) -> Floats:
         """H p = -gradient. A free b is eliminated: rows count from their mean."""
         J, free = self.in_zone, self.problem.free_intercept
-        X = self.problem.rows.augmented(sample.rows[J].tolist())
-        if free:
-            X[:, -1] = 1.0
+        X = self._augmented(sample.rows[J])
         self._keep_gram(X, sample.rows[J], sample.cost[J])
         weight = float(Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0])
         c = weight * sample.cost[J]
@@ -249,6 +257,13 @@ class Newton(Algorithm):
         centred = X - mean
         p = _solved(np.eye(mean.size) + (centred.T * c) @ centred, mean * of_b - gradient[:-1])
         return np.append(p, -of_b / c.sum() - mean @ p)
+
+    def _augmented(self, rows: Numbers) -> Floats:
+        """These rows, with the constant feature behind their values: 1 for a free b."""
+        X = self.problem.rows.augmented(rows.tolist())
+        if self.problem.free_intercept:
+            X[:, -1] = 1.0
+        return X
 
     def _keep_gram(self, X: Floats, rows: Numbers, cost: Floats) -> None:
         """The Gram matrix of the rows in J. Native code adds and takes off those that have changed: what it reads."""
@@ -279,6 +294,7 @@ class Newton(Algorithm):
         if t == 0.0:
             return False
         self.w = self.w + t * p
+        self.metric.note(t * p)
         radius = LONGER * t * length
         if self._n_places >= min(max(self._stored // (64 * self.w.size), LEAST_PLACES), MOST_PLACES):
             self._read_all(sample)  # too many places: one is enough when all rows are read there
@@ -307,23 +323,24 @@ class Newton(Algorithm):
         return squared_norm(v[:-1] if self.problem.free_intercept else v)
 
     def _scale_of_b(self) -> float:
-        """|x.p + q| <= sqrt(|x|^2 + scale^2) sqrt(|p|^2 + (q / scale)^2): the root mean square of |x| is a balance."""
-        rows = self.problem.rows
-        scale = math.sqrt(sum(rows.squared_norm(i) for i in range(len(rows))) / len(rows))
+        """Among weights of scale 1: the mean of |x|^2, inverted, balances the two terms that bound a change of w.x + b."""
+        if not self.problem.free_intercept:
+            return 1.0
+        squares = sum(self.problem.rows.squared_norm(i) for i in range(self.problem.m))
+        scale = self.problem.m / squares if squares > 0.0 else math.inf
         return scale if 0.0 < scale < math.inf else 1.0
 
     def _length(self, p: Floats) -> float:
-        last = p[-1] / self._scale_of_b() if self.problem.free_intercept else p[-1]
-        return math.sqrt(squared_norm(p[:-1]) + last * last)
+        """In the plain metric."""
+        return math.sqrt(squared_norm(p[:-1]) + self._scale_of_b() * float(p[-1]) ** 2)
 
     def _awake(self, sample: Sample, p: Floats, longest: float) -> Numbers:
         """The rows that may leave or enter their zones within `longest` of p."""
         ends = (self.w, self.w + longest * p)
         places = np.array(self.places).reshape(-1, self.w.size)
-        moved = np.array([max(self._length(end - place) for end in ends) for place in places])
-        scale = self._scale_of_b() if self.problem.free_intercept else 0.0
-        norms = np.sqrt([self.problem.rows.squared_norm(i) + scale * scale for i in sample.rows.tolist()])
+        moved = np.array([max(self.metric.length(end - place) for end in ends) for place in places])
         zones, n = self._zones(sample), sample.rows.size
+        norms = np.sqrt(self.lengths[:n].astype(np.float64))
         outside = zones.outside(self.a[:n], self.z[:n])
         return np.flatnonzero(~((outside > 0.0) & (outside > zones.weight * norms * moved[self.read_at[:n]])))
 
