@@ -49,13 +49,14 @@ namespace detail {
 
 /// Accumulators of a sum (rows.hpp).
 inline constexpr std::int64_t kProductLanes = 4;
+/// Columns that one pass over a row takes at most. They do not all stay in registers, but in reach.
+inline constexpr std::int64_t kMostColumns = 24;
 
-/// sums[(p mod 4) n + c] += values[p] weights[indices[p] n + c] for p < count and `kWidth` columns c: these sums stay in registers.
+/// out[c] = sum_p values[p] weights[indices[p] n + c] for p < count and `kWidth` columns c.
 template <std::int64_t kWidth, class T, class Index>
-[[gnu::always_inline]] inline void add_columns(const T* values, const Index* indices, std::int64_t count, const double* weights,
-                                               std::int64_t n, double* sums) {
-  double sum[kProductLanes][kWidth];
-  for (std::int64_t lane = 0; lane < kProductLanes; ++lane) std::copy_n(sums + lane * n, kWidth, sum[lane]);
+[[gnu::always_inline]] inline void multiply_columns(const T* values, const Index* indices, std::int64_t count,
+                                                    const double* weights, std::int64_t n, double* out) {
+  double sum[kProductLanes][kWidth] = {};
   const auto add = [&](std::int64_t lane, std::int64_t p) __attribute__((always_inline)) {
     const auto x = static_cast<double>(values[p]);
     const double* w = weights + static_cast<std::int64_t>(indices[p]) * n;
@@ -71,22 +72,29 @@ template <std::int64_t kWidth, class T, class Index>
   if (p < count) add(0, p);
   if (p + 1 < count) add(1, p + 1);
   if (p + 2 < count) add(2, p + 2);
-  for (std::int64_t lane = 0; lane < kProductLanes; ++lane) std::copy_n(sum[lane], kWidth, sums + lane * n);
+  for (std::int64_t c = 0; c < kWidth; ++c) out[c] = (sum[0][c] + sum[1][c]) + (sum[2][c] + sum[3][c]);
 }
 
-/// The same for all n columns.
+/// The columns c .. n-1, in as few passes over the row as possible: most of the time goes into fetching the weights.
+template <std::int64_t kWidth, class T, class Index>
+[[gnu::always_inline]] inline void multiply_from(std::int64_t c, const T* values, const Index* indices, std::int64_t count,
+                                                 const double* weights, std::int64_t n, double* out) {
+  for (; c + kWidth <= n; c += kWidth) multiply_columns<kWidth>(values, indices, count, weights + c, n, out + c);
+  if constexpr (kWidth > 1) {
+    constexpr std::int64_t kNext = kWidth > 4 ? kWidth - 4 : kWidth / 2;
+    if (c < n) multiply_from<kNext>(c, values, indices, count, weights, n, out);
+  }
+}
+
 template <class T, class Index>
-HINGE_FOR_EACH_PROCESSOR void add_products(const T* values, const Index* indices, std::int64_t count, const double* weights,
-                                           std::int64_t n, double* sums) {
-  std::int64_t c = 0;
-  for (; c + 8 <= n; c += 8) add_columns<8>(values, indices, count, weights + c, n, sums + c);
-  for (; c + 4 <= n; c += 4) add_columns<4>(values, indices, count, weights + c, n, sums + c);
-  for (; c < n; ++c) add_columns<1>(values, indices, count, weights + c, n, sums + c);
+HINGE_FOR_EACH_PROCESSOR void multiply_row(const T* values, const Index* indices, std::int64_t count, const double* weights,
+                                           std::int64_t n, double* out) {
+  multiply_from<kMostColumns>(0, values, indices, count, weights, n, out);
 }
 
 }  // namespace detail
 
-/// Sparse rows: each value is read once for a few products at a time. The weights that a batch of values needs are fetched before.
+/// Sparse rows: each value is read once for many products.
 template <class T, class Index>
 class Products<CsrRows<T, Index>> {
  public:
@@ -95,50 +103,18 @@ class Products<CsrRows<T, Index>> {
 
   /// out[i n + c] for the rows begin .. end-1. False when stopped by the poll.
   bool operator()(std::int64_t begin, std::int64_t end, std::span<double> out, Poll& poll) const {
-    std::vector<double> sums(static_cast<std::size_t>(detail::kProductLanes * n_));
     for (std::int64_t i = begin; i < end; ++i) {
       if (poll(n_ * rows_.stored(i))) return false;
-      if (n_ == 1) {
-        out[i] = rows_.product(i, weights_.data());
-      } else {
-        multiply(i, std::min(i + 1, end - 1), sums, out.data() + i * n_);
-      }
+      const std::int64_t first = rows_.indptr[rows_.row(i)];
+      detail::multiply_row(rows_.values + first, rows_.indices + first, rows_.stored(i), weights_.data(), n_, &out[i * n_]);
     }
     return true;
   }
 
  private:
-  static constexpr std::int64_t kBatch = 32;  // values; a multiple of the lanes
-  static constexpr std::int64_t kPerLine = 64 / sizeof(double);
-
   const CsrRows<T, Index>& rows_;
   std::int64_t n_;
   std::span<const double> weights_;
-
-  /// Row i; row `next` comes after it.
-  void multiply(std::int64_t i, std::int64_t next, std::vector<double>& sums, double* out) const {
-    const std::int64_t begin = rows_.indptr[rows_.row(i)];
-    const std::int64_t end = begin + rows_.stored(i);
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::int64_t p = begin; p < end; p += kBatch) {
-      const std::int64_t count = std::min(kBatch, end - p);
-      const bool more = p + count < end;
-      const std::int64_t first = more ? p + count : rows_.indptr[rows_.row(next)];
-      fetch(first, first + std::min(kBatch, more ? end - first : rows_.stored(next)));
-      detail::add_products(rows_.values + p, rows_.indices + p, count, weights_.data(), n_, sums.data());
-    }
-    const double* sum = sums.data();
-    for (std::int64_t c = 0; c < n_; ++c, ++sum) out[c] = (sum[0] + sum[n_]) + (sum[2 * n_] + sum[3 * n_]);
-  }
-
-  /// The weights for the values begin .. end-1.
-  void fetch(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t p = begin; p < end; ++p) {
-      const double* w = weights_.data() + static_cast<std::int64_t>(rows_.indices[p]) * n_;
-      for (std::int64_t c = 0; c < n_; c += kPerLine) __builtin_prefetch(w + c);
-      __builtin_prefetch(w + n_ - 1);
-    }
-  }
 };
 
 }  // namespace hinge
