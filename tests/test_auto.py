@@ -49,30 +49,22 @@ def tall(m: int = 6000, d: int = 600) -> tuple[Any, Any]:
     return X, (X[:, :20].sum(axis=1) + random.normal(size=m) > 0).astype(int)
 
 
-def test_mpu_begins_where_there_are_many_rows_for_each_feature() -> None:
-    X, y = tall()
-    assert set(solvers_of(solve(X, y, C=1e-4))) == {"mpu"}
-    assert set(solvers_of(solve(X, y, C=1e-4, loss="squared_hinge"))) <= {"dcd", "newton"}, "mpu has the hinge only"
-    assert "mpu" not in solvers_of(solve(sp.csr_matrix(X), y, C=1e-4)), "sparse, with a free intercept"
-    assert set(solvers_of(solve(sp.csr_matrix(X), y, C=1e-4, intercept="none"))) == {"mpu"}
-    assert "mpu" not in solvers_of(solve(X[:5990], y[:5990], C=1e-4))
-
-
-def test_mpu_does_what_a_few_passes_can_do() -> None:
+def test_dcd_does_what_a_few_passes_can_do() -> None:
     X, y = make(3000, d=5)
     C = 0.5 / float(np.square(X).sum(axis=1).mean())
     for intercept in ("none", "penalized"):
-        assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"mpu"}, intercept
-    assert solvers_of(solve(X, y, C=C, intercept="free", tol=1e-2))[0] == "mpu", "a free intercept, roughly"
+        assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"dcd"}, intercept
+        assert set(solvers_of(solve(sp.csr_matrix(X), y, C=3 * C, intercept=intercept))) == {"dcd"}, "sparse"
+    assert solvers_of(solve(X, y, C=C, intercept="free", tol=1e-2))[0] == "dcd", "a free intercept, roughly"
     for harder in ({"intercept": "free"}, {"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
         options = {"C": C, "intercept": "none"} | harder
         assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder
 
 
-def test_newton_begins_on_a_sample_where_mpu_would_crawl() -> None:
+def test_newton_begins_on_a_sample_where_dcd_would_crawl() -> None:
     X, y = tall(d=150)
     unit = 1.0 / float(np.square(X).sum(axis=1).mean())
-    assert set(solvers_of(solve(X, y, C=unit))) == {"mpu"}
+    assert set(solvers_of(solve(X, y, C=unit))) == {"dcd"}
     assert set(solvers_of(solve(X, y, C=unit, tol=1e-5))) == {"newton"}
 
     def first(m: int, curvature: float, tol: float = 1e-3) -> str:
@@ -80,9 +72,9 @@ def test_newton_begins_on_a_sample_where_mpu_would_crawl() -> None:
         unit = 1.0 / float(problem.rows.squared_norms.mean())
         return start(Auto(), Case(m=m, d=150, C=curvature * unit).make()[0], tol=tol).label
 
-    assert [first(6000, curvature) for curvature in (25, 35)] == ["mpu", "newton"]
-    assert [first(6000, 35, tol) for tol in (0.01, 0.1)] == ["newton", "mpu"]
-    assert first(5900, 35) == "mpu", "too few rows for a sample"
+    assert [first(6000, curvature) for curvature in (25, 35)] == ["dcd", "newton"]
+    assert [first(6000, 35, tol) for tol in (0.01, 0.1)] == ["newton", "dcd"]
+    assert first(5900, 35) == "dcd", "too few rows for a sample"
 
 
 def test_a_sample_is_a_better_start_than_a_large_gap(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,22 +89,6 @@ def test_a_sample_is_a_better_start_than_a_large_gap(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(auto, "_FAR", np.inf)
     solve(X, y, C=10.0)
     assert starts == [False]
-
-
-def test_newton_takes_over_where_mpu_crawls() -> None:
-    X, y = tall()
-    X *= np.logspace(-2, 2, X.shape[1], dtype=np.float32)
-    found = solve(X, y, C=10.0, tol=1e-4)
-    names = solvers_of(found)
-    assert found.status == "converged" and names[-1] == "newton" and "dcd" not in names
-
-
-def test_state_of_mpu_is_no_obstacle_to_another_loss() -> None:
-    X, y = tall()
-    state = solve_quietly(X, y, C=1e-4, max_iter=1).state
-    assert state is not None and int(state["auto_at"]) == 2
-    fresh, again = (solve(X, y, C=1e-4, loss="squared_hinge", state=start) for start in (None, state))
-    assert again.coef.tobytes() == fresh.coef.tobytes()
 
 
 def test_newton_takes_over_where_dcd_crawls() -> None:
@@ -186,7 +162,7 @@ def test_damaged_state_is_refused() -> None:
     problem = Case(m=50, d=4).make()[0]
     state = start(Auto(), problem).save()
     assert state is not None
-    damages: dict[str, Any] = {"auto_at": 3, "auto_read": np.nan, "auto_gaps": np.ones(9), "auto_passes": "many"}
+    damages: dict[str, Any] = {"auto_at": 2, "auto_read": np.nan, "auto_gaps": np.ones(9), "auto_passes": "many"}
     for key, value in damages.items():
         with pytest.raises(ValueError, match="saved state does not fit"):
             start(Auto(), problem).restore({**state, key: value}, same_problem=True)

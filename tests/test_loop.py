@@ -178,3 +178,11 @@ def test_an_evaluation_without_a_dual_value_says_how_far_the_estimate_was_off() 
         "the estimate was three quarters of the gap: it must be within three quarters of tol"
     )
     assert schedule.due(1000, (1.0074, 1.0))
+
+
+def test_solver_at_work_on_a_handful_of_rows_is_evaluated_in_the_end() -> None:
+    """It reads so few rows that they would never pay for an evaluation."""
+    schedule = Schedule(1000, 1e-2, None)
+    schedule.evaluated(2000)
+    assert not schedule.due(1000, (1.005, 1.0)), "too early: the last evaluation has read more rows than training"
+    assert schedule.due(1000, (1.0009, 1.0))

@@ -312,6 +312,26 @@ def test_twin_reaches_the_same_optimum_from_samples() -> None:
         assert max(found.dual, expected.dual) <= min(found.primal, expected.primal)
 
 
+def rare(m: int = 4200) -> tuple[Any, Any]:
+    """Three features, and three more that only some rows have, and whose weights are large."""
+    random = np.random.default_rng(4)
+    X = np.hstack([random.normal(size=(m, 3)), random.random((m, 3)) < [0.1, 0.05, 0.02]])
+    y = (X @ [1.0, -1.0, 0.5, 2.0, 3.0, -3.0] + random.normal(size=m) > 0).astype(int)
+    return X * [1.0, 1.0, 1.0, 0.1, 0.1, 0.1], y
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_metric_learned_on_a_sample_is_that_of_the_twin(intercept: Any) -> None:
+    X, y = rare()
+    options: dict[str, Any] = {"intercept": intercept, "C": 10.0, "tol": 1e-4}
+    fast, slow = (solve(X, y, solver=how, **options) for how in (Newton(), reference.Newton()))
+    assert fast.state is not None and slow.state is not None
+    assert np.ptp(fast.state["scales"][:-1]) > 0.0, "no feature is rare: the test shows nothing"
+    np.testing.assert_allclose(fast.state["scales"], slow.state["scales"], rtol=1e-4)
+    np.testing.assert_allclose(fast.state["lengths"], slow.state["lengths"], rtol=1e-4)
+    np.testing.assert_allclose(slow.coef, fast.coef, rtol=1e-3, atol=1e-5)
+
+
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_run_changes_hands_between_native_code_and_twin(intercept: Any) -> None:
     case = Case(intercept=intercept, m=200, d=4)

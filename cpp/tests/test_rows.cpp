@@ -29,6 +29,9 @@ void check_row(const R& rows, std::int64_t position, const Toy& toy, std::int64_
     const double x = j < toy.options.d ? toy.at(i, j) : toy.options.rho;
     check_close(v[static_cast<std::size_t>(j)], w[static_cast<std::size_t>(j)] - 2.5 * x, 1e-15, layout + ": add");
   }
+  double squares = 0.0;
+  for (std::int64_t j = 0; j < toy.options.d; ++j) squares += w[static_cast<std::size_t>(j)] * toy.at(i, j) * toy.at(i, j);
+  check_close(rows.weighted_squares(position, w.data()), squares, 1e-14, layout + ": weighted squares");
   std::vector<double> seen(w.size());
   std::int64_t visits = 0;
   rows.for_each(position, [&](std::int64_t j, double x) {

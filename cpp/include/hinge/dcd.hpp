@@ -10,18 +10,18 @@
 // Box and diagonal are those of the loss (loss.hpp): C_i and 0 for the hinge, none and 1 / (2 C_i) for its square;
 // q_i = |x_i|^2 + diagonal_i.
 //
-// Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch leaves the
-// active set. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the caller's
-// check on all rows disagrees (`rebuild`). The extremes are kept then, so that one epoch is enough to send away those that
-// still have nothing to do. With eps > 0 instead the rule is that of the paper and of liblinear: when the projected gradients of
-// an epoch lie within eps of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
+// Shrinking: a row at a bound leaves the active set if its gradient is larger than a quarter of what projected gradients were on
+// average in the last epoch. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the
+// caller's check on all rows disagrees (`rebuild`). Those that are still far away leave again at once. With eps > 0 instead the rule
+// is that of the paper and of liblinear: gradients are compared with the extreme ones of the last epoch, and when these lie within eps
+// of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
 // Batches: the products of several rows may be computed before the first of them moves, so that threads share them (batches.hpp).
 //
-// Polish: now and then all free multipliers move at once (face.hpp). That, batches, the return of rows by the gap, and the order in
-// blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
+// Polish: now and then all free multipliers move at once (face.hpp). That, batches, the rule by which rows leave and come back, and the
+// order in blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
 //
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
 //   P - D = sum_i gap_share_i          (hinge: C_i max(0, -g_i) + a_i g_i),
@@ -164,8 +164,12 @@ struct Dcd : DualIterate {
     const bool full = active.full();
     active.remove(accounts.leaving);
     const auto [highest, lowest] = accounts.extremes;
-    shrink_above = highest > 0.0 ? highest : kInfinity;
-    shrink_below = lowest < 0.0 ? lowest : -kInfinity;
+    if (eps > 0.0) {
+      shrink_beyond(highest > 0.0 ? highest : kInfinity, lowest < 0.0 ? lowest : -kInfinity);
+    } else {
+      const double width = accounts.n_moved > 0 ? kFar * accounts.violation / static_cast<double>(accounts.n_moved) : kInfinity;
+      shrink_beyond(width, -width);
+    }
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
     follow(stuck ? accounts.jump : Jump{});
     gap = accounts.share + cost_of_residue();
@@ -180,6 +184,12 @@ struct Dcd : DualIterate {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  /// Rows leave beyond this share of the mean projected gradient. Seconds to gaps of 1e-2, 1e-3 and 1e-6 at C = 0.05, 1 and 10 with and
+  /// without a free b, evaluations included, geometric means relative to those with the paper's rule (the extremes): Adult 0.64, Web
+  /// 0.41, IJCNN1 0.64, 20 newsgroups 0.84, RCV1-like 100,000 0.85. With 1: 0.68, 0.51, 0.74, 0.92, 0.92. With an eighth as with a quarter.
+  static constexpr double kFar = 0.25;
+  /// Rows that come back leave at once if they are so many times farther than those that left last. With 3 and 30 no slower.
+  static constexpr double kFarAgain = 10.0;
 
   /// What a row does when its turn comes.
   struct Turn {
@@ -197,9 +207,11 @@ struct Dcd : DualIterate {
     };
 
     std::vector<std::int64_t> leaving;
-    Extremes extremes;    // of the projected gradients
-    double share = 0.0;   // of the gap
-    double gained = 0.0;  // D without -|w|^2 / 2
+    Extremes extremes;         // of the projected gradients
+    double violation = 0.0;    // the sum of their absolute values
+    std::int64_t n_moved = 0;  // how many are not zero
+    double share = 0.0;        // of the gap
+    double gained = 0.0;       // D without -|w|^2 / 2
     Jump jump;
     std::int64_t stored = 0;
   };
@@ -244,6 +256,8 @@ struct Dcd : DualIterate {
     accounts.extremes.highest = std::max(accounts.extremes.highest, turn.projected);
     accounts.extremes.lowest = std::min(accounts.extremes.lowest, turn.projected);
     if (turn.projected != 0.0) {
+      accounts.violation += std::abs(turn.projected);
+      ++accounts.n_moved;
       accounts.gained += move(rows, problem, i, turn);
     } else if (kappa > 0.0) {
       accounts.jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(turn.g));
@@ -304,6 +318,11 @@ struct Dcd : DualIterate {
     return dual - before.dual - beta * (residue - before.residue) - penalty;
   }
 
+  void shrink_beyond(double highest, double lowest) {
+    shrink_above = highest;
+    shrink_below = lowest;
+  }
+
   /// All rows come back when the active ones are settled, or when b has moved by half the largest violation among them:
   /// rows left out cannot answer a move of b.
   void return_rows(bool full, double violation) {
@@ -312,6 +331,7 @@ struct Dcd : DualIterate {
       full_b = b;
     } else if (active.settled(gap) || std::abs(b - full_b) > 0.5 * violation) {
       active.take_all();
+      shrink_beyond(kFarAgain * shrink_above, kFarAgain * shrink_below);
     }
   }
 
@@ -320,8 +340,7 @@ struct Dcd : DualIterate {
     within_eps = full && range <= eps;
     if (full || range > eps) return;
     active.take_all();
-    shrink_above = kInfinity;
-    shrink_below = -kInfinity;
+    shrink_beyond(kInfinity, -kInfinity);
   }
 
   // What a climb costs, in units of one row's dot product:

@@ -8,10 +8,11 @@ Algorithms 1 and 3. Maximise D(a) over 0 <= a_i <= box_i, one a_i at a time::
 Box and diagonal are those of the loss: C_i and 0 for the hinge, none and 1 / (2 C_i) for its square;
 q_i = |x_i|^2 + diagonal_i.
 
-Shrinking: a row at a bound whose gradient lies beyond the extreme projected gradients of the last epoch is left out for
-a while. All rows come back when the gap of those at work is small; with eps > 0 by the rule of the paper and of
-liblinear: when the projected gradients of an epoch lie within eps of each other, all rows come back and the extremes
-are forgotten, or the run ends if none was left out.
+Shrinking: a row at a bound is left out for a while if its gradient is larger than a quarter of what projected gradients
+were on average in the last epoch. All rows come back when the gap of those at work is small; those that are still far
+away leave again at once. With eps > 0 it is the rule of the paper and of liblinear: gradients are compared with the
+extreme ones of the last epoch, and when these lie within eps of each other, all rows come back and the extremes are
+forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
@@ -34,6 +35,8 @@ from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
 from hinge.reference.sums import squared_norm
 
+FAR = 0.25  # rows leave beyond this share of the mean projected gradient
+FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
 LEAST_BATCHES = 64  # an epoch of fewer is done row by row
 ROUNDING = 1e-12  # of D: what rounding can make of an epoch in which nothing moves
 
@@ -92,6 +95,7 @@ class Dcd(face.DualIterate):
         visit = self.order.arrange(self.at_work.active, self.rng)
         leaving = set()
         highest, lowest = -math.inf, math.inf  # of the projected gradients
+        violation, n_moved = 0.0, 0  # the sum of their absolute values, and how many are not zero
         share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
         gained = 0.0  # D without -|w|^2 / 2
         jump = Jump()
@@ -109,6 +113,7 @@ class Dcd(face.DualIterate):
                 projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
                 highest, lowest = max(highest, projected), min(lowest, projected)
                 if projected != 0.0:
+                    violation, n_moved = violation + abs(projected), n_moved + 1
                     gained += self._move(i, g)
                 else:
                     jump.add(-target[i] if a == 0.0 else target[i], abs(g))
@@ -117,8 +122,11 @@ class Dcd(face.DualIterate):
                 self._compare(*before, gained)
         full = self.at_work.full
         self.at_work.remove(leaving)
-        self.shrink_above = highest if highest > 0.0 else math.inf
-        self.shrink_below = lowest if lowest < 0.0 else -math.inf
+        if self.eps > 0.0:
+            self._shrink_beyond(highest if highest > 0.0 else math.inf, lowest if lowest < 0.0 else -math.inf)
+        else:
+            width = FAR * violation / n_moved if n_moved > 0 else math.inf
+            self._shrink_beyond(width, -width)
         self.follow(jump if highest <= 0.0 <= lowest else None)
         self.gap = share + self.cost_of_residue()
         if self.eps > 0.0:
@@ -166,19 +174,23 @@ class Dcd(face.DualIterate):
         penalty = self.problem.loss.dual_penalty
         return change - (penalty(following, self.problem.cost[i]) - penalty(a, self.problem.cost[i]))
 
+    def _shrink_beyond(self, highest: float, lowest: float) -> None:
+        self.shrink_above, self.shrink_below = highest, lowest
+
     def _return_rows(self, full: bool, violation: float) -> None:
         """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""
         if full:
             self.at_work.full_gap, self.full_b = self.gap, self.b
         elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
             self.at_work.take_all()
+            self._shrink_beyond(FAR_AGAIN * self.shrink_above, FAR_AGAIN * self.shrink_below)
 
     def _return_rows_within_eps(self, full: bool, spread: float) -> None:
         """All rows come back, or the run ends, when the projected gradients are this close."""
         self.within_eps = full and spread <= self.eps
         if not full and spread <= self.eps:
             self.at_work.take_all()
-            self.shrink_above, self.shrink_below = math.inf, -math.inf
+            self._shrink_beyond(math.inf, -math.inf)
 
     def finished(self) -> bool:
         return self.within_eps

@@ -1,8 +1,8 @@
 """Metric: how long rows and steps are, so that the two together bound what a step does to a row.
 
-For any scales s_j > 0, ``|x.p| <= |x|' |p|`` with ``|p|^2 = sum_j s_j p_j^2`` and ``|x|'^2 = sum_j x_j^2 / s_j`` (Cauchy
-and Schwarz). At first all features are alike, s_j = 1. But steps may be long in features that few rows have, and they
-concern these rows only. With ``s_j = (mean |x_j|) / (mean |p_j|)`` the bound of an ordinary row is about
+For any scales s_j > 0, ``|x.p| <= |x|' |p|`` with ``|p|^2 = sum_j s_j p_j^2`` and ``|x|'^2 = sum_j x_j^2 / s_j`` (by
+Cauchy and Schwarz). At first all features are alike, s_j = 1. But steps may be long in features that few rows have, and
+they concern these rows only. With ``s_j = (mean |x_j|) / (mean |p_j|)`` the bound of an ordinary row is about
 ``sum_j (mean |x_j|) (mean |p_j|)``: each feature by itself.
 """
 
@@ -48,7 +48,7 @@ class Metric:
         self.mean_step = MEMORY * self.mean_step + np.abs(step)
 
     def adapt(self, X: Floats) -> None:
-        """Scales for rows and steps like those seen, if they at least halve the bound of the median one of the rows X."""
+        """Scales for rows and steps like those seen, if they at least halve the bound of the median row of X."""
         moves = self.mean_row * self.mean_step
         with np.errstate(all="ignore"):
             scales = self.mean_row * (self.mean_row / (moves + LEAST * moves.mean()))

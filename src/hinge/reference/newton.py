@@ -323,7 +323,7 @@ class Newton(Algorithm):
         return squared_norm(v[:-1] if self.problem.free_intercept else v)
 
     def _scale_of_b(self) -> float:
-        """Among weights of scale 1: the mean of |x|^2, inverted, balances the two terms that bound a change of w.x + b."""
+        """The inverse mean of |x|^2: it balances the two terms that bound a change of w.x + b."""
         if not self.problem.free_intercept:
             return 1.0
         squares = sum(self.problem.rows.squared_norm(i) for i in range(self.problem.m))

@@ -11,7 +11,6 @@ from hinge import _core
 from hinge.problem import Problem
 from hinge.solvers.contract import Configuration, Point, Run, Setup, Solver, State, Traits
 from hinge.solvers.dcd import DCD
-from hinge.solvers.mpu import MPU
 from hinge.solvers.newton import Newton
 
 # Newton begins at once where it is expected to cost no more than so many passes over the rows.
@@ -20,30 +19,24 @@ _CHEAP = 50.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
-# An epoch of mpu over so few of the rows knows little of the gap of all, and costs little: its estimate is to be better
-# than the tolerance by this factor. That saves evaluations that come too early: 10 to 20 % of the time on Web (C = 0.05
-# to 1e-6, C = 1 to 1e-3, C = 10 to 1e-2; medians over five seeds), and costs 7 % on Adult (C = 0.05 to 1e-3).
+# An epoch of dcd over so few of the rows knows little of the gap of all, and costs little: its estimate is to be better
+# than the tolerance by this factor. That saves evaluations that come too early.
 _PARTIAL = 0.25
 _BEYOND = 0.7
 # With no more rows than these dcd begins: it is never slow there.
 _FEW_ROWS = 1000
-# mpu begins if there are so many rows for each feature. On MNIST and on Nystroem features of ijcnn1 and MNIST (45 to 75
-# rows for each of 784 to 1024) it took 0.5 to 0.9 times as long as dcd to a gap of 1 %, on Web, which is sparse (166
-# rows for each of 300), 0.6 to 0.8 times. On sparse rows with a free b there was no difference, and dcd begins.
-_TALL = 10
-# Dense rows do without mpu if newton can begin on a sample, and mpu would crawl: if tol is smaller than _FINE, or no
+# Dense rows do without dcd if newton can begin on a sample, and dcd would crawl: if tol is smaller than _FINE, or no
 # larger than _ROUGH while the mean of C_i |x_i|^2 is larger than _HARD. On MNIST and on Nystroem features of Adult,
-# ijcnn1 and MNIST, newton was up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast), and mpu
-# elsewhere.
+# ijcnn1 and MNIST, newton was up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast).
 _FINE = 1e-4
 _ROUGH = 1e-2
 _HARD = 30.0
-# With b fixed or penalised, a gap of _COARSE takes a first-order solver a handful of passes as long as the mean of
-# C_i |x_i|^2 is no larger than this: most multipliers reach their bounds in the first pass. Adult and ijcnn1 at
-# C = 0.05 (0.7 and 0.1) took mpu 0.6 to 0.9 times as long as newton. On Covertype newton is faster even there: it
-# begins on samples, and more rows than _CACHED in random order do not stay in the cache. A free b settles later: there
-# mpu took 0.7 to 0.9 times as long to _ROUGH, and up to 1.5 times as long to _COARSE.
-_EASY = 0.75
+# With b fixed or penalised, a gap of _COARSE takes dcd a handful of passes as long as the mean of C_i |x_i|^2 is no
+# larger than this: most multipliers reach their bounds in the first pass. Up to there it took 0.5 to 0.8 times as long
+# as newton on Adult and ijcnn1, which are sparse, and 0.8 to 1.1 times on 50,000 dense rows of 50 features. On
+# Covertype newton is faster even there: it begins on samples, and more rows than _CACHED in random order do not stay in
+# the cache. A free b settles later: there dcd took 0.6 to 1.3 times as long to _ROUGH.
+_EASY = {"dense": 0.75, "csr": 2.0}
 _COARSE = 1e-3
 _CACHED = 100_000
 # The first solver may cost so many times what newton would. With 1, both together cost at most twice that.
@@ -58,13 +51,13 @@ _FAR = 1.0
 class Auto(Configuration):
     """Chooses by shape and density, then by what the first passes show; the default.
 
-    With few features :class:`hinge.Newton` does all of it, unless C is so small that a few passes of :class:`hinge.MPU`
-    will do. With many, :class:`hinge.DCD` begins; or mpu where there are many rows for each feature, and newton even
-    there if rows are dense and C is large or tol small. After each epoch of dcd or mpu two numbers are compared: the
-    passes that it still needs if the gap keeps falling as it did, and the passes that newton would cost, counted from
-    the numbers of rows, features and stored values. When the first is larger, newton takes over the multipliers. With
-    so many features that conjugate gradients may be needed, not before the first solver has had as many passes. No
-    clock is involved: the same call takes the same path everywhere.
+    With few features :class:`hinge.Newton` does all of it, unless C is so small that a few passes of :class:`hinge.DCD`
+    will do. With many, dcd begins; and newton even there if rows are dense, there are many for each feature, and C is
+    large or tol small. After each epoch of dcd two numbers are compared: the passes that it still needs if the gap
+    keeps falling as it did, and the passes that newton would cost, counted from the numbers of rows, features and
+    stored values. When the first is larger, newton takes over the multipliers. With so many features that conjugate
+    gradients may be needed, not before dcd has had as many passes. No clock is involved: the same call takes the same
+    path everywhere.
 
     ``history_`` tells for every record which solver it came from.
 
@@ -138,8 +131,8 @@ class _Progress:
 class AutoRun(Run):
     """A run that may go over from one solver to another."""
 
-    _SOLVERS: tuple[tuple[str, Solver], ...] = (("dcd", DCD()), ("newton", Newton()), ("mpu", MPU()))
-    _DCD, _NEWTON, _MPU = range(3)
+    _SOLVERS: tuple[tuple[str, Solver], ...] = (("dcd", DCD()), ("newton", Newton()))
+    _DCD, _NEWTON = range(2)
 
     def __init__(self, problem: Problem, setup: Setup) -> None:
         self._problem = problem
@@ -156,14 +149,9 @@ class AutoRun(Run):
         if self._problem.m <= _FEW_ROWS:
             return self._DCD
         if self._newton <= _CHEAP:
-            return self._MPU if self._easy() else self._NEWTON
-        rows = self._problem.rows
-        sparse = rows.layout != "dense"
-        if self._problem.m < _TALL * rows.n_features or (sparse and self._problem.intercept.kind == "free"):
-            return self._DCD
-        if not sparse and self._samples and self._hard():
-            return self._NEWTON
-        return self._MPU if self._supports(self._MPU) else self._DCD
+            return self._DCD if self._easy() else self._NEWTON
+        dense = self._problem.rows.layout == "dense"
+        return self._NEWTON if dense and self._samples and self._hard() else self._DCD
 
     def _hard(self) -> bool:
         tol = self._setup.tol
@@ -171,18 +159,15 @@ class AutoRun(Run):
 
     def _easy(self) -> bool:
         problem = self._problem
-        if problem.m > _CACHED or not self._supports(self._MPU):
+        if problem.m > _CACHED or not problem.loss.bounded:
             return False
         coarse = _ROUGH if problem.intercept.kind == "free" else _COARSE
-        return self._setup.tol >= coarse and self._curvature() <= _EASY
+        return self._setup.tol >= coarse and self._curvature() <= _EASY[problem.rows.layout]
 
     def _curvature(self) -> float:
         """The mean of C_i |x_i|^2."""
         problem = self._problem
         return float(problem.rows.squared_norms.mean()) * problem.native.total_cost / problem.m
-
-    def _supports(self, at: int) -> bool:
-        return self._problem.loss.name in self._SOLVERS[at][1].traits.losses
 
     def _take(self, at: int) -> None:
         if at == self._at:
@@ -209,7 +194,7 @@ class AutoRun(Run):
 
     def _wanted(self, read: int) -> float:
         """The gap that ends the work, by the estimate of an epoch that has read so many rows."""
-        partial = self._at == self._MPU and read <= _PARTIAL * self._problem.m
+        partial = self._at == self._DCD and read <= _PARTIAL * self._problem.m
         return _BEYOND * self._setup.tol if partial else self._setup.tol
 
     def _epoch(self) -> int:
@@ -268,8 +253,6 @@ class AutoRun(Run):
             raise ValueError(f"The saved state does not fit this problem and Auto: {error}.") from error
         if at not in range(len(self._SOLVERS)) or not 0.0 <= read < math.inf:
             raise ValueError("The saved state does not fit this problem and Auto: it names no solver.")
-        if not self._supports(at):  # another loss: begin anew
-            return
         self._take(at)
         self._run.restore(state, same_problem=same_problem)
         if same_problem:

@@ -34,9 +34,10 @@ class DCD(NativeSolver):
         Now and then, take Newton steps in the multipliers strictly between their bounds, if there are at most 400 of
         them. Coordinate steps alone crawl where features are few or nearly dependent.
     eps : float or None, default=None
-        None: rows come back when the gap of those at work is small. A number: the rule of the paper and of liblinear.
-        When the projected gradients of an epoch lie within eps of each other, all rows come back, or the run ends if
-        none was left out, whatever the gap; rows are left out of small problems too. Only without a free intercept.
+        None: rows leave by the mean of the projected gradients, and come back when the gap of those at work is small. A
+        number: the rule of the paper and of liblinear. Rows leave by the extreme projected gradients. When those of an
+        epoch lie within eps of each other, all rows come back, or the run ends if none was left out, whatever the gap;
+        rows are left out of small problems too. Only without a free intercept.
     batch : int or "auto", default=1
         So many rows, 64 at most, make their steps side by side, each as if it were alone: `n_jobs` threads share their
         products with w. The result has the same bits for any number of threads. "auto": as many as the rows allow, 8 to
@@ -46,8 +47,8 @@ class DCD(NativeSolver):
     Notes
     -----
     ``DCD(polish=False, eps=0.1)`` with ``order="permutation"`` is the published algorithm with liblinear's shrinking
-    and stopping. Ours are `polish`, batches, the default order in blocks, the return of rows by the gap and the free
-    intercept.
+    and stopping. Ours are `polish`, batches, the default order in blocks, the rule by which rows leave and come back,
+    and the free intercept.
 
     The steps of k rows side by side raise D if ``1 + k lambda < 2``, roughly, where lambda is the largest eigenvalue
     of the mean of ``x_i x_i' / |x_i|^2``; "auto" takes the largest batch whose double, the rows of two batches, has

@@ -17,12 +17,16 @@ TINY = 1000
 TINY_TOLERANCE = 1e-15
 # Estimates are never taken to be farther below the gap than this factor.
 _LEAST_TRUST = 0.1
+# An estimate that is better than what is wanted by this factor is worth an evaluation whatever the budget: a solver at
+# work on a handful of rows reads so few that the budget would never allow one.
+_CERTAIN = 0.1
 
 
 class Schedule:
     """Decides after an epoch whether to compute the exact objective. Depends on rows read, never on the clock.
 
-    Intermediate evaluations read at most `budget` times as many rows as training; the final one is not counted.
+    Intermediate evaluations read at most `budget` times as many rows as training; the final one is not counted, nor is
+    one that an estimate far below the tolerance asks for.
     A solver without estimates is evaluated as often as that allows. With estimates, an evaluation is due when
     they are within `comparison` times the tolerance: a number (the coefficient f of the SGD paper, whose rule this is),
     or None to learn it from evaluations that were made too early; then a few more are made, in case the estimates are
@@ -52,9 +56,11 @@ class Schedule:
             return whole <= self._budget * touched
         primal, dual = estimate
         comparison = self._trust if self._comparison is None else self._comparison
-        seems_done = primal - dual <= comparison * self._tol * dual
-        unprompted = self._comparison is None and whole <= self._unprompted * touched
-        return unprompted or (seems_done and self._rows_evaluated <= self._budget * touched)
+        wanted = comparison * self._tol * dual
+        affordable = self._rows_evaluated <= self._budget * touched
+        if self._comparison is None and whole <= self._unprompted * touched:
+            return True
+        return primal - dual <= (wanted if affordable else _CERTAIN * wanted)
 
     def failed(self, estimate: tuple[float, float] | None, certificate: Certificate) -> None:
         """Learn from an evaluation that was made too early: how far the estimate was below the gap.
