@@ -38,7 +38,8 @@ Toy with_a_rare_feature(ToyOptions how) {
 Metric adapted(const Toy& toy, double constant, Rng& rng) {
   Metric metric(static_cast<std::size_t>(toy.options.d) + 1);
   metric.make_plain(toy.options.free_intercept ? 0.3 : 1.0);
-  metric.average(toy.rows(), toy.options.m, kItself, constant);
+  Poll poll = never();
+  check(metric.average(toy.rows(), toy.options.m, kItself, constant, poll), "nobody has stopped it");
   for (int k = 0; k < 5; ++k) metric.note(step(toy.options.d, rng), 0.5);
   metric.adapt(toy.rows(), toy.options.m, kItself, constant);
   return metric;
@@ -91,7 +92,8 @@ void scales_that_gain_nothing_are_not_taken() {
   const Toy toy(1, {.m = 300, .d = 9});
   Metric metric(10);
   metric.make_plain(1.0);
-  metric.average(toy.rows(), toy.options.m, kItself, 0.0);
+  Poll poll = never();
+  metric.average(toy.rows(), toy.options.m, kItself, 0.0, poll);
   const std::vector<double> even(10, 0.1);
   metric.note(even, 1.0);
   metric.adapt(toy.rows(), toy.options.m, kItself, 0.0);
@@ -102,10 +104,27 @@ void without_steps_there_is_nothing_to_learn() {
   const Toy toy = with_a_rare_feature({.m = 300, .d = 9});
   Metric metric(10);
   metric.make_plain(1.0);
-  metric.average(toy.rows(), toy.options.m, kItself, 0.0);
+  Poll poll = never();
+  metric.average(toy.rows(), toy.options.m, kItself, 0.0, poll);
   metric.adapt(toy.rows(), toy.options.m, kItself, 0.0);
   check_close(metric.squared_length(std::vector<double>(10, 1.0)), 10.0, 1e-15, "still plain");
   metric.check_restored();
+}
+
+void a_stop_is_obeyed() {
+  const Toy toy = with_a_rare_feature({.m = 300, .d = 9});
+  Metric metric(10);
+  Poll poll = stopped();
+  poll(std::int64_t{1} << 40);
+  check(!metric.average(toy.rows(), toy.options.m, kItself, 0.0, poll), "told to stop");
+}
+
+void the_last_scale_is_one_that_can_be_restored() {
+  Metric metric(3);
+  for (const double last : {1e-300, 1e300}) {
+    metric.make_plain(last);
+    metric.check_restored();
+  }
 }
 
 }  // namespace
@@ -114,5 +133,7 @@ int main() {
   return run_all({{"a step moves no row farther than the bound", a_step_moves_no_row_farther_than_the_bound},
                   {"a rare feature does not concern the others", a_rare_feature_does_not_concern_the_others},
                   {"scales that gain nothing are not taken", scales_that_gain_nothing_are_not_taken},
-                  {"without steps there is nothing to learn", without_steps_there_is_nothing_to_learn}});
+                  {"without steps there is nothing to learn", without_steps_there_is_nothing_to_learn},
+                  {"a stop is obeyed", a_stop_is_obeyed},
+                  {"the last scale is one that can be restored", the_last_scale_is_one_that_can_be_restored}});
 }

@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/poll.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/sums.hpp"
 
@@ -45,17 +46,18 @@ class Metric {
   /// All features are alike, but for the last, whose scale is given.
   void make_plain(double last) {
     std::fill(scales_.begin(), scales_.end(), 1.0);
-    scales_.back() = last;
+    scales_.back() = std::clamp(last, kSmallest, 1.0 / kSmallest);
     std::fill(steps_.begin(), steps_.end(), 0.0);
   }
 
-  /// The mean of |x_j| over `size` rows, row(k) for k < size, with this constant feature.
+  /// The mean of |x_j| over `size` rows, row(k) for k < size, with this constant feature. False when stopped by the poll.
   template <Rows R, class Row>
-  void average(const R& rows, std::int64_t size, Row&& row, double constant) {
+  bool average(const R& rows, std::int64_t size, Row&& row, double constant, Poll& poll) {
     std::fill(rows_.begin(), rows_.end(), 0.0);
     const std::int64_t last = rows.n_features();
     for (std::int64_t k = 0; k < size; ++k) {
       rows.for_each(row(k), [&](std::int64_t j, double x) { rows_[static_cast<std::size_t>(j)] += std::abs(x); });
+      if (poll(rows.stored(row(k)))) return false;
     }
     rows_[static_cast<std::size_t>(last)] = 0.0;
     // Features that no row of the sample has: one row more has the mean of all.
@@ -64,6 +66,7 @@ class Metric {
     const double unseen = total / static_cast<double>(size * std::max<std::int64_t>(last, 1));
     for (double& x : rows_) x = (x + unseen) / static_cast<double>(size);
     rows_[static_cast<std::size_t>(last)] = std::abs(constant);
+    return true;
   }
 
   /// A step t p was made.

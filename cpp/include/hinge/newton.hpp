@@ -253,7 +253,11 @@ struct Newton {
     stride = cold && sampling_ ? next_stride(task, kFirstStride * kNextStride) : 1;
     const Sample sample(task.problem, stride);
     metric.make_plain(task.scale);
-    if (stride > 1) metric.average(task.rows, sample.size, [&](std::int64_t k) { return sample.row(k); }, task.constant);
+    const auto row = [&](std::int64_t k) { return sample.row(k); };
+    if (stride > 1 && !metric.average(task.rows, sample.size, row, task.constant, poll)) {
+      stride = 0;
+      return false;
+    }
     return read_all(task, sample, poll);
   }
 

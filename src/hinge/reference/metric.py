@@ -34,7 +34,7 @@ class Metric:
     def make_plain(self, last: float) -> None:
         """All features are alike, but for the last, whose scale is given."""
         self.scales[:] = 1.0
-        self.scales[-1] = last
+        self.scales[-1] = min(max(last, SMALLEST), 1.0 / SMALLEST)
         self.mean_step[:] = 0.0
 
     def average(self, X: Floats) -> None:
