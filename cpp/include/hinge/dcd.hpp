@@ -164,18 +164,15 @@ struct Dcd : DualIterate {
     const bool full = active.full();
     active.remove(accounts.leaving);
     const auto [highest, lowest] = accounts.extremes;
-    if (eps > 0.0) {
-      shrink_beyond(highest > 0.0 ? highest : kInfinity, lowest < 0.0 ? lowest : -kInfinity);
-    } else {
-      const double width = accounts.n_moved > 0 ? kFar * accounts.violation / static_cast<double>(accounts.n_moved) : kInfinity;
-      shrink_beyond(width, -width);
-    }
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
     follow(stuck ? accounts.jump : Jump{});
     gap = accounts.share + cost_of_residue();
     if (eps > 0.0) {
+      shrink_beyond(highest > 0.0 ? highest : kInfinity, lowest < 0.0 ? lowest : -kInfinity);
       return_rows_within_eps(full, highest - lowest);
     } else {
+      const double width = accounts.n_moved > 0 ? kFar * accounts.violation / static_cast<double>(accounts.n_moved) : kInfinity;
+      shrink_beyond(width, -width);
       return_rows(full, std::max(highest, -lowest));
     }
     if (polish && n > 0) climb(rows, problem, n, accounts.stored, poll);
@@ -188,8 +185,6 @@ struct Dcd : DualIterate {
   /// without a free b, evaluations included, geometric means relative to those with the paper's rule (the extremes): Adult 0.64, Web
   /// 0.41, IJCNN1 0.64, 20 newsgroups 0.84, RCV1-like 100,000 0.85. With 1: 0.68, 0.51, 0.74, 0.92, 0.92. With an eighth as with a quarter.
   static constexpr double kFar = 0.25;
-  /// Rows that come back leave at once if they are so many times farther than those that left last. With 3 and 30 no slower.
-  static constexpr double kFarAgain = 10.0;
 
   /// What a row does when its turn comes.
   struct Turn {
@@ -331,7 +326,7 @@ struct Dcd : DualIterate {
       full_b = b;
     } else if (active.settled(gap) || std::abs(b - full_b) > 0.5 * violation) {
       active.take_all();
-      shrink_beyond(kFarAgain * shrink_above, kFarAgain * shrink_below);
+      shrink_beyond(ActiveRows::kFarAgain * shrink_above, ActiveRows::kFarAgain * shrink_below);
     }
   }
 

@@ -190,9 +190,6 @@ struct Mpu : FreeIntercept {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  /// Rows that come back leave at once if they are so many times farther than those that left last. With infinity, all stay for two
-  /// epochs: that took 1.15 times as long on Web (14 cells of C, tol and intercept), 1.03 times on five data sets (76 cells).
-  static constexpr double kFarAgain = 10.0;
   static constexpr std::int64_t kMostCounts = std::int64_t{1} << 52;  // all counts are exact in float64
 
   double step(const Problem& problem, std::int64_t k) const { return problem.cost[k] / static_cast<double>(N); }
@@ -248,7 +245,7 @@ struct Mpu : FreeIntercept {
     if (n_moved == 0) {
       activate_all();
     } else if (enough || active.settled(gap) || std::abs(b - full_b) > 0.5 * width) {
-      activate_all(kFarAgain * width);
+      activate_all(ActiveRows::kFarAgain * width);
     }
   }
 

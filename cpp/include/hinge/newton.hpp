@@ -49,11 +49,12 @@ namespace hinge {
 
 struct Newton {
   // Of the rows of the sample, one after the other:
-  std::vector<double> a;  // multipliers of the round
-  std::vector<double> z;  // slacks, as of the place where the row was read
-  Watch watch;            // which place that was
-  Metric metric;
-  std::vector<float> lengths;  // squared, of the rows in this metric
+  std::vector<double> a;       // multipliers of the round
+  std::vector<double> z;       // slacks, as of the place where the row was read
+  Watch watch;                 // which place that was
+  std::vector<float> lengths;  // squared, in the metric
+
+  Metric metric;  // how long rows and steps are, to know which rows a step may concern
 
   std::vector<double> w;        // n_features + 1; the last is b if the intercept is free
   std::vector<double> sum;      // of a+_i t_i x_i, in the same coordinates
@@ -72,8 +73,8 @@ struct Newton {
       : a(static_cast<std::size_t>(problem.size())),
         z(a.size()),
         watch(problem.size(), static_cast<std::size_t>(n_features) + 1),
-        metric(static_cast<std::size_t>(n_features) + 1),
         lengths(a.size()),
+        metric(static_cast<std::size_t>(n_features) + 1),
         w(static_cast<std::size_t>(n_features) + 1),
         sum(w.size()),
         sampling_(sampling),
@@ -120,6 +121,9 @@ struct Newton {
     }
     if (!std::all_of(a.begin(), a.end(), [](double x) { return x >= 0.0 && std::isfinite(x); })) {
       throw std::invalid_argument("saved state: multipliers must be finite and not negative");
+    }
+    if (!std::all_of(lengths.begin(), lengths.end(), [](float x) { return x >= 0.0F; })) {
+      throw std::invalid_argument("saved state: lengths must not be negative");
     }
     const auto is_number = [](double x) { return std::isfinite(x); };
     if (!std::all_of(w.begin(), w.end(), is_number) || !(rate > 0.0) || !(iterations >= 1.0) || !(radius >= 0.0)) {
@@ -220,7 +224,7 @@ struct Newton {
     const R& rows;
     const Problem& problem;
     double constant;  // feature of all rows, behind their values
-    double scale;     // of b, in lengths of steps
+    double scale;     // of b among weights of scale 1, in the plain metric
     double stored;    // values of a row, on average
   };
 
@@ -253,8 +257,7 @@ struct Newton {
     stride = cold && sampling_ ? next_stride(task, kFirstStride * kNextStride) : 1;
     const Sample sample(task.problem, stride);
     metric.make_plain(task.scale);
-    const auto row = [&](std::int64_t k) { return sample.row(k); };
-    if (stride > 1 && !metric.average(task.rows, sample.size, row, task.constant, poll)) {
+    if (stride > 1 && !metric.average(task.rows, sample, task.constant, poll)) {
       stride = 0;
       return false;
     }
@@ -281,7 +284,7 @@ struct Newton {
     const Sample sample(task.problem, stride);
     const bool is_hinge = task.problem.loss.is_hinge();
     for (std::int64_t k = 0; k < sample.size; ++k) a[k] = is_hinge ? 0.5 * sample.cost[k] : 0.0;
-    metric.adapt(task.rows, sample.size, [&](std::int64_t k) { return sample.row(k); }, task.constant);
+    metric.adapt(task.rows, sample, task.constant);
     return read_all(task, sample, poll);
   }
 
@@ -393,7 +396,7 @@ struct Newton {
     return squared_norm(problem.free_intercept ? v.first(v.size() - 1) : v);
   }
 
-  /// Of b among weights of scale 1: the root mean square of |x|, inverted, balances the two terms that bound a change of w.x + b.
+  /// Of b among weights of scale 1: the inverse mean of |x|^2 balances the two terms that bound a change of w.x + b.
   template <Rows R>
   static double scale_of_b(const R& rows, const Problem& problem) {
     if (!problem.free_intercept) return 1.0;

@@ -113,7 +113,7 @@ struct DenseRows : RowView {
     if (rho != 0.0) visit(n_columns, rho);
   }
 
-  /// sum_j weights_j x_ij^2, without the constant feature
+  /// sum_j weights_j x_ij^2, without the constant feature: for bounds, in which the order of a sum does not matter.
   double weighted_squares(std::int64_t i, const double* weights) const {
     const T* x = at(i);
     return interleaved_sum(static_cast<std::size_t>(n_columns),

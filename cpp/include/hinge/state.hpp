@@ -29,6 +29,11 @@ inline void expect_distinct(const std::vector<std::int64_t>& rows, std::int64_t 
 /// The rows at work, ascending. A solver that shrinks leaves the others out for a while, on a guess: all come back when those
 /// at work are settled, and whenever the solver has a reason of its own.
 struct ActiveRows : Varying<std::int64_t> {
+  /// Rows that come back leave at once if they are so many times farther than those that left last. With infinity, so that all stay for
+  /// two epochs, mpu took 1.15 times as long on Web (14 cells of C, tol and intercept) and 1.03 times on five data sets (76 cells); with 3
+  /// and 30 dcd was no slower.
+  static constexpr double kFarAgain = 10.0;
+
   double full_gap = std::numeric_limits<double>::infinity();  // estimated gap of the last epoch over all rows
 
   explicit ActiveRows(std::int64_t m) : leaves_(static_cast<std::size_t>(m)) { take_all(); }

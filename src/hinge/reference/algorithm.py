@@ -170,6 +170,7 @@ class ActiveRows:
 
     fields = ("active", "full_gap")
 
+    FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
     SETTLED = 0.1  # of the gap of all rows: more of it may by now be among the others
 
     def __init__(self, m: int) -> None:

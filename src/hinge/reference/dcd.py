@@ -36,7 +36,6 @@ from hinge.reference.rng import Rng
 from hinge.reference.sums import squared_norm
 
 FAR = 0.25  # rows leave beyond this share of the mean projected gradient
-FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
 LEAST_BATCHES = 64  # an epoch of fewer is done row by row
 ROUNDING = 1e-12  # of D: what rounding can make of an epoch in which nothing moves
 
@@ -122,16 +121,14 @@ class Dcd(face.DualIterate):
                 self._compare(*before, gained)
         full = self.at_work.full
         self.at_work.remove(leaving)
-        if self.eps > 0.0:
-            self._shrink_beyond(highest if highest > 0.0 else math.inf, lowest if lowest < 0.0 else -math.inf)
-        else:
-            width = FAR * violation / n_moved if n_moved > 0 else math.inf
-            self._shrink_beyond(width, -width)
         self.follow(jump if highest <= 0.0 <= lowest else None)
         self.gap = share + self.cost_of_residue()
         if self.eps > 0.0:
+            self._shrink_beyond(highest if highest > 0.0 else math.inf, lowest if lowest < 0.0 else -math.inf)
             self._return_rows_within_eps(full, highest - lowest)
         else:
+            width = FAR * violation / n_moved if n_moved > 0 else math.inf
+            self._shrink_beyond(width, -width)
             self._return_rows(full, max(highest, -lowest))
         if self.polish and visit:
             self._climb(visit)
@@ -183,7 +180,7 @@ class Dcd(face.DualIterate):
             self.at_work.full_gap, self.full_b = self.gap, self.b
         elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
             self.at_work.take_all()
-            self._shrink_beyond(FAR_AGAIN * self.shrink_above, FAR_AGAIN * self.shrink_below)
+            self._shrink_beyond(ActiveRows.FAR_AGAIN * self.shrink_above, ActiveRows.FAR_AGAIN * self.shrink_below)
 
     def _return_rows_within_eps(self, full: bool, spread: float) -> None:
         """All rows come back, or the run ends, when the projected gradients are this close."""

@@ -35,7 +35,6 @@ from hinge.reference.rng import Rng
 from hinge.reference.sums import squared_norm
 
 MOST_COUNTS = 2**52  # all counts are exact in float64
-FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
 
 
 class Mpu(FreeIntercept):
@@ -136,7 +135,7 @@ class Mpu(FreeIntercept):
         if n_moved == 0:
             self._activate_all()
         elif settled or abs(self.b - self.full_b) > 0.5 * self.width:
-            self._activate_all(FAR_AGAIN * self.width)
+            self._activate_all(ActiveRows.FAR_AGAIN * self.width)
 
     def _activate_all(self, farthest: float = math.inf) -> None:
         """Rows leave again if their margins are farther from 1 than `farthest`."""
