@@ -27,7 +27,8 @@ _BEYOND = 0.7
 _FEW_ROWS = 1000
 # Dense rows do without dcd if newton can begin on a sample, and dcd would crawl: if tol is smaller than _FINE, or no
 # larger than _ROUGH while the mean of C_i |x_i|^2 is larger than _HARD. On MNIST and on Nystroem features of Adult,
-# ijcnn1 and MNIST, newton was up to four times as fast there, but for ijcnn1 with tol = _ROUGH (half as fast).
+# ijcnn1 and MNIST, newton was up to four times as fast there as mpu, which takes about as long as dcd; on ijcnn1 with
+# tol = _ROUGH it was half as fast.
 _FINE = 1e-4
 _ROUGH = 1e-2
 _HARD = 30.0
@@ -35,7 +36,7 @@ _HARD = 30.0
 # larger than this: most multipliers reach their bounds in the first pass. Up to there it took 0.5 to 0.8 times as long
 # as newton on Adult and ijcnn1, which are sparse, and 0.8 to 1.1 times on 50,000 dense rows of 50 features. On
 # Covertype newton is faster even there: it begins on samples, and more rows than _CACHED in random order do not stay in
-# the cache. A free b settles later: there dcd took 0.6 to 1.3 times as long to _ROUGH.
+# the cache. A free b settles later: there dcd took 0.6 to 1.7 times as long to _ROUGH.
 _EASY = {"dense": 0.75, "csr": 2.0}
 _COARSE = 1e-3
 _CACHED = 100_000
