@@ -145,6 +145,35 @@ def test_start_on_a_sample_leads_to_the_same_optimum(sampling: bool) -> None:
             assert_optimal(found, X, y, 1e-7)
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("offset", [0.0, 1e4, -1e6])
+def test_sample_in_single_precision_is_a_start_whatever_the_offset(layout: Any, offset: float) -> None:
+    """At 1e6 single precision keeps four bits of a feature that matters."""
+    X, y = make(8000, d=3)
+    X[:, 1] += offset
+    X = layout(X)
+    found = solve(X, y, solver="newton", tol=1e-6, C=0.1)
+    assert_optimal(found, X, y, 1e-6)
+
+
+def test_rows_beyond_single_precision_are_not_sampled() -> None:
+    X, y = make(8000, d=3)
+    X *= 1e45
+    found = solve(X, y, solver="newton", tol=1e-6, C=1e-90)
+    assert_optimal(found, X, y, 1e-6)
+    assert found.n_iter < 50
+
+
+def test_run_resumed_on_a_sample_has_the_same_bits() -> None:
+    X, y = make(8000, d=3)
+    begun = solve_quietly(X, y, solver="newton", tol=1e-9, max_iter=1)
+    assert begun.state is not None and begun.state["stride"] > 1, "not on a sample: the test shows nothing"
+    resumed = solve(X, y, solver="newton", tol=1e-9, state=begun.state)
+    whole = solve(X, y, solver="newton", tol=1e-9)
+    assert resumed.n_iter == whole.n_iter - 1
+    assert_same_bits(resumed, whole)
+
+
 def test_sample_of_one_class_is_not_begun_with() -> None:
     X, _ = make(40_000, d=3)
     y = np.zeros(40_000, dtype=int)

@@ -37,9 +37,9 @@ Metric adapted(const Toy& toy, double constant, Rng& rng) {
   Metric metric(static_cast<std::size_t>(toy.options.d) + 1);
   metric.make_plain(toy.options.free_intercept ? 0.3 : 1.0);
   Poll poll = never();
-  check(metric.average(toy.rows(), Sample(toy.problem(), 1), constant, poll), "nobody has stopped it");
+  check(metric.average(toy.rows(), constant, poll), "nobody has stopped it");
   for (int k = 0; k < 5; ++k) metric.note(step(toy.options.d, rng), 0.5);
-  metric.adapt(toy.rows(), Sample(toy.problem(), 1), constant);
+  metric.adapt(toy.rows(), constant);
   return metric;
 }
 
@@ -91,10 +91,10 @@ void scales_that_gain_nothing_are_not_taken() {
   Metric metric(10);
   metric.make_plain(1.0);
   Poll poll = never();
-  metric.average(toy.rows(), Sample(toy.problem(), 1), 0.0, poll);
+  metric.average(toy.rows(), 0.0, poll);
   const std::vector<double> even(10, 0.1);
   metric.note(even, 1.0);
-  metric.adapt(toy.rows(), Sample(toy.problem(), 1), 0.0);
+  metric.adapt(toy.rows(), 0.0);
   check_close(metric.squared_length(even), 0.1, 1e-15, "still plain");
 }
 
@@ -103,8 +103,8 @@ void without_steps_there_is_nothing_to_learn() {
   Metric metric(10);
   metric.make_plain(1.0);
   Poll poll = never();
-  metric.average(toy.rows(), Sample(toy.problem(), 1), 0.0, poll);
-  metric.adapt(toy.rows(), Sample(toy.problem(), 1), 0.0);
+  metric.average(toy.rows(), 0.0, poll);
+  metric.adapt(toy.rows(), 0.0);
   check_close(metric.squared_length(std::vector<double>(10, 1.0)), 10.0, 1e-15, "still plain");
   metric.check_restored();
 }
@@ -114,7 +114,7 @@ void a_stop_is_obeyed() {
   Metric metric(10);
   Poll poll = stopped();
   poll(std::int64_t{1} << 40);
-  check(!metric.average(toy.rows(), Sample(toy.problem(), 1), 0.0, poll), "told to stop");
+  check(!metric.average(toy.rows(), 0.0, poll), "told to stop");
 }
 
 void the_last_scale_is_one_that_can_be_restored() {

@@ -99,7 +99,7 @@ class Curvature {
     const double n = static_cast<double>(gram_.size());
     const double j = static_cast<double>(in_zone.size());
     const double stored = system.stored;
-    const double room = room_for(static_cast<double>(rows.size()), stored);
+    const double room = room_for(system.m, stored);
     const double by_rows =
         j * j <= room ? 0.5 * j * static_cast<double>(products_.n_unknown(in_zone)) * (stored + kPerRow) + Gram::factor_cost(j)
                       : kInfinity;

@@ -1,5 +1,5 @@
 #pragma once
-// The two loops over a dense row: its product with a weight vector, and a multiple of it added to one.
+// The loops over a dense row: its product with a weight vector, its weighted norm, and a multiple of it added to a vector.
 //
 // Sums run over eight interleaved accumulators whatever the width of the processor's registers: the same bits on all of them.
 //
@@ -70,6 +70,20 @@ HINGE_FOR_EACH_PROCESSOR double product_long(std::int64_t n, const T* x, const W
     add_lanes(j, j + kStep, x, w, sum);
   }
   return finish(add_lanes(j, n, x, w, sum), n, x, w, sum);
+}
+
+/// sum_j x_j^2 weights_j
+template <class T>
+HINGE_FOR_EACH_PROCESSOR double weighted_squares(std::int64_t n, const T* x, const double* weights) {
+  double sum[kLanes] = {};
+  std::int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes) {
+    for (std::int64_t k = 0; k < kLanes; ++k) {
+      sum[k] += static_cast<double>(x[j + k]) * static_cast<double>(x[j + k]) * weights[j + k];
+    }
+  }
+  for (std::int64_t k = 0; j < n; ++j, ++k) sum[k] += static_cast<double>(x[j]) * static_cast<double>(x[j]) * weights[j];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
 /// v += scale x for a short row.

@@ -19,7 +19,6 @@
 
 #include "hinge/poll.hpp"
 #include "hinge/rows.hpp"
-#include "hinge/sample.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
@@ -51,21 +50,21 @@ class Metric {
     std::fill(steps_.begin(), steps_.end(), 0.0);
   }
 
-  /// The mean of |x_j| over a sample of the rows, with this constant feature. False when stopped by the poll.
+  /// The mean of |x_j| over these rows, with this constant feature. False when stopped by the poll.
   template <Rows R>
-  bool average(const R& rows, const Sample& sample, double constant, Poll& poll) {
+  bool average(const R& rows, double constant, Poll& poll) {
     std::fill(rows_.begin(), rows_.end(), 0.0);
     const std::int64_t last = rows.n_features();
-    for (std::int64_t k = 0; k < sample.size; ++k) {
-      rows.for_each(sample.row(k), [&](std::int64_t j, double x) { rows_[static_cast<std::size_t>(j)] += std::abs(x); });
-      if (poll(rows.stored(sample.row(k)))) return false;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      rows.for_each(i, [&](std::int64_t j, double x) { rows_[static_cast<std::size_t>(j)] += std::abs(x); });
+      if (poll(rows.stored(i))) return false;
     }
     rows_[static_cast<std::size_t>(last)] = 0.0;
-    // Features that no row of the sample has: one row more has the mean of all.
+    // Features that none of these rows has: one row more has the mean of all.
     double total = 0.0;
     for (const double x : rows_) total += x;
-    const double unseen = total / static_cast<double>(sample.size * std::max<std::int64_t>(last, 1));
-    for (double& x : rows_) x = (x + unseen) / static_cast<double>(sample.size);
+    const double unseen = total / static_cast<double>(rows.size() * std::max<std::int64_t>(last, 1));
+    for (double& x : rows_) x = (x + unseen) / static_cast<double>(rows.size());
     rows_[static_cast<std::size_t>(last)] = std::abs(constant);
     return true;
   }
@@ -75,9 +74,9 @@ class Metric {
     for (std::size_t j = 0; j < steps_.size(); ++j) steps_[j] = kMemory * steps_[j] + std::abs(t * p[j]);
   }
 
-  /// Scales for rows and steps like those seen, if they at least halve the bound of the median row of this sample.
+  /// Scales for rows and steps like those seen, if they at least halve the bound of the median of these rows.
   template <Rows R>
-  void adapt(const R& rows, const Sample& sample, double constant) {
+  void adapt(const R& rows, double constant) {
     double mean = 0.0;
     for (std::size_t j = 0; j < rows_.size(); ++j) mean += rows_[j] * steps_[j] / static_cast<double>(rows_.size());
     Metric other(*this);
@@ -88,8 +87,8 @@ class Metric {
     const auto median_bound = [&](const Metric& metric) {
       const OfRows of_rows(metric);
       std::vector<float> squares;
-      for (std::int64_t k = 0; k < sample.size; k += 1 + sample.size / kTried) {
-        squares.push_back(of_rows.squared(rows, sample.row(k), constant));
+      for (std::int64_t i = 0; i < rows.size(); i += 1 + rows.size() / kTried) {
+        squares.push_back(of_rows.squared(rows, i, constant));
       }
       const auto middle = squares.begin() + static_cast<std::ptrdiff_t>(squares.size() / 2);
       std::nth_element(squares.begin(), middle, squares.end());

@@ -19,7 +19,8 @@
 // read again.
 //
 // The first rounds, in which most rows are in their zones, are the expensive ones: they run on a sample of the rows, every 64th, then
-// every 8th, with the costs raised accordingly.
+// every 8th, with the costs raised accordingly, and as copies side by side (row_copies.hpp): what is found
+// there is only a start.
 //
 // Everything over rows is a sum over parts of them (parts.hpp): the same bits for any number of threads.
 
@@ -38,6 +39,7 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/row_copies.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/sample.hpp"
 #include "hinge/solver.hpp"
@@ -165,14 +167,14 @@ struct Newton {
   /// Steps until they have read as many rows as there are, or the gap has fallen to a quarter. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    const Task<R> task{rows, problem, problem.free_intercept ? 1.0 : rows.rho, scale_of_b(rows, problem),
-                       static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size())};
-    zone_known_ = false;
-    if (stride == 0 && !begin(task, poll)) return false;
+    const Task<R> all = task_on(rows, problem);
+    if (stride == 0 && !begin(all, poll)) return false;
     const std::int64_t last = touched + problem.size();
+    const auto steps = [&](const auto& task, const Sample& sample) { return steps_on(task, sample, last, poll); };
     for (bool sampled = true; sampled && touched < last;) {
       sampled = stride > 1;
-      if (!steps_on(task, Sample(problem, stride), last, poll)) return false;
+      if (!on_sample(all, poll, steps)) return false;
+      if (sampled && solved() && !next_sample(all, poll)) return false;
     }
     return true;
   }
@@ -182,8 +184,10 @@ struct Newton {
     awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
     change_ = std::vector<double>();
     in_zone_ = std::vector<Weighted>();
+    *zone_known_ = false;
     watch.release();
     curvature_.release();
+    copies_->release();
   }
 
  private:
@@ -226,15 +230,29 @@ struct Newton {
     double constant;  // feature of all rows, behind their values
     double scale;     // of b among weights of scale 1, in the plain metric
     double stored;    // values of a row, on average
+
+    /// The same about other rows.
+    template <Rows S>
+    Task<S> with(const S& others) const {
+      return {others, problem, constant, scale, stored};
+    }
+    double m() const { return static_cast<double>(problem.size()); }
+  };
+
+  struct Means {
+    double scale;
+    double stored;
   };
 
   bool sampling_;
   std::int64_t n_threads_;
   Curvature curvature_;
+  Fleeting<RowCopies> copies_;     // of the rows of a sample
   std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
   std::vector<double> change_;     // of their slacks along p
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
-  bool zone_known_ = false;        // within an epoch
+  Fleeting<bool> zone_known_;
+  Fleeting<std::optional<Means>> means_;  // of the rows: as in a task
   bool stuck_ = false;             // the last step did not move
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
@@ -244,48 +262,82 @@ struct Newton {
   /// Of row k of the sample, while row `next` of it is fetched.
   template <Rows R>
   static double slack(const Task<R>& task, const Sample& sample, std::int64_t k, std::span<const double> w, std::int64_t next) {
-    return 1.0 - sample.target[k] * (task.rows.product(sample.row(k), w.data(), sample.row(next)) + task.constant * w.back());
+    return 1.0 - sample.target[k] * (task.rows.product(k, w.data(), next) + task.constant * w.back());
+  }
+
+  template <Rows R>
+  Task<R> task_on(const R& rows, const Problem& problem) {
+    if (!*means_) {
+      *means_ = Means{scale_of_b(rows, problem), static_cast<double>(rows.total_stored()) / static_cast<double>(rows.size())};
+    }
+    return {rows, problem, problem.free_intercept ? 1.0 : rows.rho, (*means_)->scale, (*means_)->stored};
   }
 
   // ---- The start
 
   template <Rows R>
-  bool begin(const Task<R>& task, Poll& poll) {
+  bool begin(const Task<R>& all, Poll& poll) {
     const auto is_zero = [](double x) { return x == 0.0; };
     const bool cold = std::all_of(w.begin(), w.end(), is_zero) && std::all_of(a.begin(), a.end(), is_zero);
     if (cold) rate = kFirstRate;
-    stride = cold && sampling_ ? next_stride(task, kFirstStride * kNextStride) : 1;
-    const Sample sample(task.problem, stride);
-    metric.make_plain(task.scale);
-    if (stride > 1 && !metric.average(task.rows, sample, task.constant, poll)) {
-      stride = 0;
-      return false;
-    }
-    return read_all(task, sample, poll);
+    stride = cold && sampling_ ? next_stride(all, kFirstStride * kNextStride) : 1;
+    copies_->release();
+    metric.make_plain(all.scale);
+    const bool begun = on_sample(all, poll, [&](const auto& task, const Sample& sample) {
+      return (stride == 1 || metric.average(task.rows, task.constant, poll)) && read_all(task, sample, poll);
+    });
+    if (!begun) stride = 0;
+    return begun;
+  }
+
+  /// f(task, sample) on the rows of the present sample: those of the problem, or copies. False when stopped.
+  template <Rows R, class F>
+  bool on_sample(const Task<R>& all, Poll& poll, F&& f) {
+    const Sample sample(all.problem, stride);
+    if (stride == 1) return f(all, sample);
+    const auto row_of = [&](std::int64_t k) { return sample.row(k); };
+    if (copies_->empty() && !copies_->hold(all.rows, sample.size, row_of, n_threads_, poll)) return false;
+    const auto copies = copies_->view(all.rows);
+    return f(all.with(copies), sample);
   }
 
   /// The next smaller stride whose sample is worth solving by itself.
   template <Rows R>
-  static std::int64_t next_stride(const Task<R>& task, std::int64_t stride) {
+  static std::int64_t next_stride(const Task<R>& all, std::int64_t stride) {
     for (stride /= kNextStride; stride > 1; stride /= kNextStride) {
-      if (!samples(task.problem.size(), task.rows.n_features(), stride)) continue;
-      const Sample sample(task.problem, stride);
+      if (!samples(all.problem.size(), all.rows.n_features(), stride)) continue;
+      const Sample sample(all.problem, stride);
       const auto [low, high] = std::minmax_element(sample.target.begin(), sample.target.end());
-      if (*low < *high) return stride;
+      if (*low < *high && can_copy(all.rows, sample)) return stride;
     }
     return 1;
   }
 
+  template <Rows R>
+  static bool can_copy(const R& rows, const Sample& sample) {
+    for (std::int64_t k = 0; k < sample.size; ++k) {
+      if (!RowCopies::can_hold(rows, sample.row(k))) return false;
+    }
+    return true;
+  }
+
+  /// The sample is solved well enough for the next one, or as well as it can be.
+  bool solved() const { return zone_gap + rest_gap <= kSampleTolerance * dual || stuck_; }
+
   /// The next sample, from the present w. Multipliers begin in the middle of the box: a row is in its zone if its slack is about zero.
   template <Rows R>
-  bool next_sample(const Task<R>& task, Poll& poll) {
-    if (task.problem.size() / stride >= kFaithful * task.rows.n_features()) rate = std::min(kByMatrix.faster * rate, kLastRate);
-    stride = next_stride(task, stride);
-    const Sample sample(task.problem, stride);
-    const bool is_hinge = task.problem.loss.is_hinge();
-    for (std::int64_t k = 0; k < sample.size; ++k) a[k] = is_hinge ? 0.5 * sample.cost[k] : 0.0;
-    metric.adapt(task.rows, sample, task.constant);
-    return read_all(task, sample, poll);
+  bool next_sample(const Task<R>& all, Poll& poll) {
+    if (all.problem.size() / stride >= kFaithful * all.rows.n_features()) rate = std::min(kByMatrix.faster * rate, kLastRate);
+    stride = next_stride(all, stride);
+    copies_->release();
+    const bool begun = on_sample(all, poll, [&](const auto& task, const Sample& sample) {
+      const bool is_hinge = task.problem.loss.is_hinge();
+      for (std::int64_t k = 0; k < sample.size; ++k) a[k] = is_hinge ? 0.5 * sample.cost[k] : 0.0;
+      metric.adapt(task.rows, task.constant);
+      return read_all(task, sample, poll);
+    });
+    if (!begun) give_up(all.problem);
+    return begun;
   }
 
   /// Reads all rows at the present w.
@@ -302,10 +354,10 @@ struct Newton {
     const auto read = [&](std::int64_t k, std::int64_t end, ZoneBlock& block, double* before, Poll& own) {
       for (; k < end; ++k) {
         z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, sample.size - 1));
-        lengths[k] = of_rows.squared(task.rows, sample.row(k), task.constant);
+        lengths[k] = of_rows.squared(task.rows, k, task.constant);
         before[block.size()] = 0.0;
         block.add(k, sample.cost[k], a[k], z[k]);
-        if (own(task.rows.stored(sample.row(k)))) return false;
+        if (own(task.rows.stored(k))) return false;
       }
       return true;
     };
@@ -320,17 +372,15 @@ struct Newton {
 
   // ---- Steps
 
-  /// Steps on a sample until it is solved well enough for the next one, and begins it; on all rows until the epoch ends.
+  /// Steps on a sample until it is solved well enough; on all rows until the epoch ends.
   template <Rows R>
   bool steps_on(const Task<R>& task, const Sample& sample, std::int64_t last, Poll& poll) {
     curvature_.forget_products();
-    if (!zone_known_) find_zone_rows(task.problem, sample);
+    if (!*zone_known_) find_zone_rows(task.problem, sample);
     const double wanted = stride > 1 ? 0.0 : 0.25 * (zone_gap + rest_gap);
     for (int steps = 0; steps < kMostSteps && touched < last; ++steps) {
       if (!step(task, sample, poll)) return false;
-      const double gap = zone_gap + rest_gap;
-      if (stride > 1 && (gap <= kSampleTolerance * dual || stuck_)) return next_sample(task, poll);
-      if (gap <= wanted || stuck_) break;
+      if (zone_gap + rest_gap <= wanted || stuck_ || (stride > 1 && solved())) break;
     }
     return true;
   }
@@ -341,8 +391,9 @@ struct Newton {
     const std::vector<double> gradient = gradient_of(task.problem);
     const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
     const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
-    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept, task.stored};
-    const auto found = curvature_.direction(task.rows, rows_in_zone(sample), system, iterations, poll, touched);
+    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept, task.stored,
+                        task.m()};
+    const auto found = curvature_.direction(task.rows, in_zone_, system, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
     const double slope = dot(gradient, p);
@@ -370,7 +421,7 @@ struct Newton {
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
     metric.note(p, t);
     radius = kLonger * t * length;
-    if (watch.full(task.stored * static_cast<double>(task.rows.size()))) return read_all_again(task, sample, poll);
+    if (watch.full(task.stored * task.m())) return read_all_again(task, sample, poll);
     watch.move_to(w);
     return move(task, sample, t, poll);
   }
@@ -429,7 +480,7 @@ struct Newton {
         if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w, k);
         change_[static_cast<std::size_t>(j)] = change;
         part.add(zone(task.problem, sample, k), a[k], z[k], change, longest);
-        if (own(task.rows.stored(sample.row(k)))) return false;
+        if (own(task.rows.stored(k))) return false;
       }
       return true;
     };
@@ -518,9 +569,9 @@ struct Newton {
       n += next[j] != before[j];
     }
     for (std::int64_t c = 0; c < n; ++c) {
-      if (c + kPrefetchDistance < n) task.rows.prefetch(sample.row(changes[c + kPrefetchDistance].k));
+      if (c + kPrefetchDistance < n) task.rows.prefetch(changes[c + kPrefetchDistance].k);
       change_multiplier(task, sample, changes[c], part);
-      if (poll(task.rows.stored(sample.row(changes[c].k)))) return false;
+      if (poll(task.rows.stored(changes[c].k))) return false;
     }
     return !poll(block.size());
   }
@@ -529,7 +580,7 @@ struct Newton {
   static void change_multiplier(const Task<R>& task, const Sample& sample, const Change& row, Moved& part) {
     const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[row.k]); };
     const double change = (row.next - row.before) * sample.target[row.k];
-    task.rows.add(sample.row(row.k), change, part.sum);
+    task.rows.add(row.k, change, part.sum);
     if (task.problem.free_intercept) part.sum.back() += change;
     part.total += dual_term(row.next) - dual_term(row.before);
     ++part.changed;
@@ -540,14 +591,13 @@ struct Newton {
     total += moved.total;
     touched += moved.changed;
     in_zone_ = std::move(moved.in_zone);
-    zone_known_ = true;
+    *zone_known_ = true;
   }
 
   /// By the number of rows in J.
   template <Rows R>
   Pace pace(const Task<R>& task) const {
-    const auto m = static_cast<double>(task.rows.size());
-    return curvature_.has_room(m, task.stored, static_cast<double>(in_zone_.size())) ? kByMatrix : kByGradients;
+    return curvature_.has_room(task.m(), task.stored, static_cast<double>(in_zone_.size())) ? kByMatrix : kByGradients;
   }
 
   /// D(a+), and the parts of the gap that steps can lower.
@@ -599,12 +649,6 @@ struct Newton {
     }
   }
 
-  /// J by the numbers of its rows.
-  std::vector<Weighted> rows_in_zone(const Sample& sample) const {
-    std::vector<Weighted> members(in_zone_);
-    for (Weighted& member : members) member.row = sample.row(member.row);
-    return members;
-  }
 };
 
 static_assert(Solver<Newton>);

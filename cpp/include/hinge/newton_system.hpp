@@ -18,6 +18,7 @@ struct System {
   double constant;  // feature behind the values of a row
   bool free;        // b is free
   double stored;    // values of a row, on average
+  double m;         // rows of the problem; those at hand may be a sample of them
 
   /// Downhill: when nothing else works out.
   std::vector<double> steepest() const {

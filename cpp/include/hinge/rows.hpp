@@ -115,9 +115,7 @@ struct DenseRows : RowView {
 
   /// sum_j weights_j x_ij^2, without the constant feature: for bounds, in which the order of a sum does not matter.
   double weighted_squares(std::int64_t i, const double* weights) const {
-    const T* x = at(i);
-    return interleaved_sum(static_cast<std::size_t>(n_columns),
-                           [=](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]) * weights[j]; });
+    return dense::weighted_squares(n_columns, at(i), weights);
   }
 
   void add_exactly(std::int64_t i, double scale, Sums& sums) const {

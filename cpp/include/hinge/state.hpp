@@ -15,6 +15,26 @@ struct Varying : std::vector<T> {
   using std::vector<T>::vector;
 };
 
+/// What is not part of a solver's state: a copy of the solver begins without it.
+template <class T>
+class Fleeting {
+ public:
+  Fleeting() = default;
+  Fleeting(const Fleeting&) {}
+  Fleeting(Fleeting&&) = default;
+  Fleeting& operator=(const Fleeting&) {
+    value_ = T{};
+    return *this;
+  }
+  Fleeting& operator=(Fleeting&&) = default;
+
+  T& operator*() { return value_; }
+  T* operator->() { return &value_; }
+
+ private:
+  T value_{};
+};
+
 /// Throws unless these are different rows of 0 .. m-1.
 inline void expect_distinct(const std::vector<std::int64_t>& rows, std::int64_t m) {
   std::vector<char> seen(static_cast<std::size_t>(m));

@@ -17,7 +17,8 @@ A row outside of its zone by more than |x_i| times the distance that w has moved
 it sleeps, and is not read. The places of w are kept, and each row knows at which of them it was read. Lengths are those
 of a metric (`hinge.reference.metric`), which becomes that of the steps on a sample.
 
-The first rounds run on a sample, every 64th row, then every 8th, with the costs raised accordingly.
+The first rounds run on a sample, every 64th row, then every 8th, with the costs raised accordingly. What is found there
+is only a start: native code reads copies of these rows in single precision, and so does this.
 
 H p = -gradient is linear algebra, so that the steps agree with native code to rounding, not to the bit. Here it is
 always the matrix H; native code also has two other ways, for many features. Where conjugate gradients are its only way,
@@ -38,6 +39,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from hinge.reference.algorithm import Algorithm, Point, Stopped, inside
 from hinge.reference.metric import Metric
 from hinge.reference.problem import Problem
+from hinge.reference.rows import Rows
 from hinge.reference.sums import Floats, squared_norm
 from hinge.reference.zone import Numbers, Zones
 
@@ -49,6 +51,7 @@ MOST_PLACES, LEAST_PLACES = 128, 8
 FIRST_STRIDE, NEXT_STRIDE = 64, 8
 LEAST_SAMPLE, SAMPLE_PER_FEATURE = 500, 5  # rows
 SAMPLE_TOLERANCE = 0.01
+LARGEST = float(np.finfo(np.float32).max) ** 2  # |x|^2 of a row that single precision can hold
 FAITHFUL = 100  # rows of a sample for each feature, after which w is so close that the zones may be narrower
 MOST_STEPS = 50
 DRIFT = 1e4  # the Gram matrix is computed anew when so much more weight than it has went through it
@@ -71,14 +74,20 @@ BY_MATRIX, BY_GRADIENTS = Pace(2.0, 5.0), Pace(1.25, 1.0)
 class Sample:
     """Every stride-th row, with its cost raised accordingly."""
 
-    rows: Numbers
+    numbers: Numbers  # of its rows in the problem
+    rows: Rows  # copies of them, or those of the problem if these are all
     target: Floats
     cost: Floats
 
     @classmethod
     def of(cls, problem: Problem, stride: int) -> Sample:
-        rows = np.arange(stride // 2, problem.m, stride)
-        return cls(rows, np.array(problem.target)[rows], stride * np.array(problem.cost)[rows])
+        numbers = np.arange(stride // 2, problem.m, stride)
+        rows = problem.rows if stride == 1 else problem.rows.copies(numbers.tolist())
+        return cls(numbers, rows, np.array(problem.target)[numbers], stride * np.array(problem.cost)[numbers])
+
+    @property
+    def size(self) -> int:
+        return self.numbers.size
 
 
 class Newton(Algorithm):
@@ -124,9 +133,10 @@ class Newton(Algorithm):
         if self.problem.free_intercept:
             w[-1] = 0.0
         if self.stride > 0:
-            sample, n = self._sample, self._sample.rows.size
+            sample = self._sample
+            n = sample.size
             multipliers = np.zeros(self.problem.m)
-            multipliers[sample.rows] = self._zones(sample).next(self.a[:n], self.z[:n]) / self.stride
+            multipliers[sample.numbers] = self._zones(sample).next(self.a[:n], self.z[:n]) / self.stride
         return w, b, multipliers
 
     def estimate(self) -> tuple[float, float] | None:
@@ -166,16 +176,22 @@ class Newton(Algorithm):
         self.stride = self._next_stride(FIRST_STRIDE * NEXT_STRIDE) if cold and self.sampling else 1
         self.metric.make_plain(self._scale_of_b())
         if self.stride > 1:
-            self.metric.average(self._augmented(self._sample.rows))
+            self.metric.average(self._augmented(self._sample))
         self._read_all(self._sample)
 
     def _next_stride(self, stride: int) -> int:
         """The next smaller stride whose sample is worth solving by itself."""
         while (stride := stride // NEXT_STRIDE) > 1:
             enough = max(LEAST_SAMPLE, SAMPLE_PER_FEATURE * self.problem.n_features)
-            if self.problem.m // stride >= enough and np.ptp(Sample.of(self.problem, stride).target) > 0.0:
+            if self.problem.m // stride < enough:
+                continue
+            sample = Sample.of(self.problem, stride)
+            if np.ptp(sample.target) > 0.0 and self._can_copy(sample):
                 return stride
         return 1
+
+    def _can_copy(self, sample: Sample) -> bool:
+        return all(self.problem.rows.squared_norm(i) <= LARGEST for i in sample.numbers.tolist())
 
     def _next_sample(self) -> None:
         """From the present w. Multipliers begin in the middle of the box: a row is in its zone if z is about zero."""
@@ -183,8 +199,8 @@ class Newton(Algorithm):
             self.rate = min(BY_MATRIX.faster * self.rate, LAST_RATE)
         self.stride = self._next_stride(self.stride)
         sample = self._sample
-        self.a[: sample.rows.size] = 0.5 * sample.cost
-        self.metric.adapt(self._augmented(sample.rows))
+        self.a[: sample.size] = 0.5 * sample.cost
+        self.metric.adapt(self._augmented(sample))
         self._read_all(sample)
 
     def _read_all(self, sample: Sample) -> None:
@@ -194,22 +210,21 @@ class Newton(Algorithm):
         self.radius = math.inf
         if not self.hinge:
             self.a[:] = 0.0
-        everyone = np.arange(sample.rows.size)
+        everyone = np.arange(sample.size)
         self.z[everyone] = self._slacks(sample, self.each(everyone), self.w)
-        self.lengths[everyone] = self.metric.squares_of(self._augmented(sample.rows))
+        self.lengths[everyone] = self.metric.squares_of(self._augmented(sample))
         self.sum, self.total = np.zeros_like(self.w), 0.0
         self._move(sample, everyone, np.zeros(everyone.size), before=np.zeros(everyone.size))
 
     def _slacks(self, sample: Sample, chosen: Iterable[int], w: Floats) -> Floats:
         b = float(w[-1]) if self.problem.free_intercept else 0.0
-        dot = self.problem.rows.dot
-        return np.array([1.0 - sample.target[k] * (dot(int(sample.rows[k]), w) + b) for k in chosen])
+        return np.array([1.0 - sample.target[k] * (sample.rows.dot(int(k), w) + b) for k in chosen])
 
     # Steps
 
     def _steps_on(self, sample: Sample, last: int) -> None:
         """On a sample until it is solved well enough, and the next one begun; on all rows until the epoch ends."""
-        n = sample.rows.size
+        n = sample.size
         self.in_zone = np.flatnonzero(self._zones(sample).contain(self.a[:n], self.z[:n]))
         wanted = 0.0 if self.stride > 1 else 0.25 * (self.zone_gap + self.rest_gap)
         for _ in range(MOST_STEPS):
@@ -244,8 +259,8 @@ class Newton(Algorithm):
     def _direction(self, sample: Sample, gradient: Floats) -> Floats:
         """H p = -gradient. A free b is eliminated: rows count from their mean."""
         J, free = self.in_zone, self.problem.free_intercept
-        X = self._augmented(sample.rows[J])
-        self._keep_gram(X, sample.rows[J], sample.cost[J])
+        X = self._augmented(sample, J)
+        self._keep_gram(X, J, sample.cost[J])
         weight = float(Zones.of(self.problem.loss, np.ones(1), self.rate).weight[0])
         c = weight * sample.cost[J]
         if not free:
@@ -258,9 +273,9 @@ class Newton(Algorithm):
         p = _solved(np.eye(mean.size) + (centred.T * c) @ centred, mean * of_b - gradient[:-1])
         return np.append(p, -of_b / c.sum() - mean @ p)
 
-    def _augmented(self, rows: Numbers) -> Floats:
-        """These rows, with the constant feature behind their values: 1 for a free b."""
-        X = self.problem.rows.augmented(rows.tolist())
+    def _augmented(self, sample: Sample, chosen: Numbers | None = None) -> Floats:
+        """These rows, or all, with the constant feature behind their values: 1 for a free b."""
+        X = sample.rows.augmented(None if chosen is None else chosen.tolist())
         if self.problem.free_intercept:
             X[:, -1] = 1.0
         return X
@@ -339,7 +354,7 @@ class Newton(Algorithm):
         ends = (self.w, self.w + longest * p)
         places = np.array(self.places).reshape(-1, self.w.size)
         moved = np.array([max(self.metric.length(end - place) for end in ends) for place in places])
-        zones, n = self._zones(sample), sample.rows.size
+        zones, n = self._zones(sample), sample.size
         norms = np.sqrt(self.lengths[:n].astype(np.float64))
         outside = zones.outside(self.a[:n], self.z[:n])
         return np.flatnonzero(~((outside > 0.0) & (outside > zones.weight * norms * moved[self.read_at[:n]])))
@@ -362,13 +377,13 @@ class Newton(Algorithm):
         changed = np.flatnonzero(following != before)
         for j in changed.tolist():
             k, old, new = int(chosen[j]), float(before[j]), float(following[j])
-            i, cost, step = int(sample.rows[k]), float(sample.cost[k]), (new - old) * float(sample.target[k])
-            problem.rows.add(i, step, self.sum)
+            cost, step = float(sample.cost[k]), (new - old) * float(sample.target[k])
+            sample.rows.add(k, step, self.sum)
             if problem.free_intercept:
                 self.sum[-1] += step
             self.total += new - problem.loss.dual_penalty(new, cost) - (old - problem.loss.dual_penalty(old, cost))
             self.touched += 1
-            self.ask_poll(i)
+            self.ask_poll(k)
 
     def _estimate_gap(self) -> None:
         """D(a+), and the parts of the gap that steps can lower."""
@@ -384,7 +399,7 @@ class Newton(Algorithm):
         self.minimised = False
         if not self.hinge:
             return
-        n, J = sample.rows.size, self.in_zone
+        n, J = sample.size, self.in_zone
         self.a[:n] = self._zones(sample).next(self.a[:n], self.z[:n])
         self.rate = min(self._pace.faster * self.rate, LAST_RATE)
         self._move(sample, J, np.zeros(J.size), before=self.a[J])

@@ -88,6 +88,11 @@ class Rows:
             return columns, x
         return np.append(columns, self.n_features), np.append(x, self.rho)
 
+    def copies(self, chosen: Sequence[int]) -> Rows:
+        """The chosen rows in single precision."""
+        stored = [(columns, x.astype(np.float32).astype(np.float64)) for columns, x in map(self._stored.__getitem__, chosen)]
+        return Rows(stored, self.n_features, self.rho, self.layout)
+
     def augmented(self, chosen: Sequence[int] | None = None) -> Floats:
         """The rows [x_i, rho], all or the chosen ones, as a dense array."""
         chosen = range(len(self)) if chosen is None else chosen
