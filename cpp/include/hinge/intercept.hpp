@@ -157,13 +157,9 @@ inline Breakpoint breakpoint(const Problem& problem, std::span<const double> z, 
 
 /// Rows whose breakpoints lie on one side of a window, and that have loss in it: they are one breakpoint.
 struct Far {
-  Sum cost;
-  Sum moment;  // of the places, from the middle of the window
+  WideSum cost;
+  WideSum moment;  // of the places, from the middle of the window
 
-  void add(double c, double place) {
-    cost.add(c);
-    moment.add(c * place);
-  }
   void merge(const Far& other) {
     cost.merge(other.cost);
     moment.merge(other.moment);
@@ -181,22 +177,9 @@ struct Window {
 
   double middle() const { return low + 0.5 * (high - low); }
 
-  /// The rows begin .. end-1. Their sides are as good as random: no branches on them, and sums that stay in registers.
+  /// The rows begin .. end-1.
   void add(const Problem& problem, std::span<const double> z, std::int64_t begin, std::int64_t end) {
-    Far left_of_it(below);
-    Far right_of_it(above);
-    bool numbers = finite;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Breakpoint point = breakpoint(problem, z, i);
-      const double place = point.at - middle();
-      numbers = numbers & std::isfinite(place);
-      left_of_it.add(point.cost * static_cast<double>(!point.left & (point.at < low)), place);
-      right_of_it.add(point.cost * static_cast<double>(point.left & (point.at > high)), place);
-      if ((point.at >= low) & (point.at <= high)) inside.push_back(point);
-    }
-    below = left_of_it;
-    above = right_of_it;
-    finite = numbers;
+    for (std::int64_t i = begin; i < end; i += kBlock) add_block(problem, z, i, std::min(end, i + kBlock));
   }
   void merge(const Window& other) {
     inside.insert(inside.end(), other.inside.begin(), other.inside.end());
@@ -217,6 +200,38 @@ struct Window {
     }
     const double b = best_intercept(inside, loss);
     return leftmost < b && rightmost > b ? b : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  static constexpr std::int64_t kBlock = 64;
+
+  /// Their sides are as good as random: no branches on them.
+  void add_block(const Problem& problem, std::span<const double> z, std::int64_t begin, std::int64_t end) {
+    const auto size = static_cast<std::size_t>(end - begin);
+    const double center = middle();
+    double at[kBlock], cost_below[kBlock], cost_above[kBlock], moment_below[kBlock], moment_above[kBlock];
+    problem.cost.visit([&](const auto& cost) {
+      for (std::size_t k = 0; k < size; ++k) {
+        const auto i = static_cast<std::size_t>(begin) + k;
+        const double target = problem.target[i];
+        at[k] = target - z[i];
+        cost_below[k] = (target <= 0.0) & (at[k] < low) ? cost[i] : 0.0;
+        cost_above[k] = (target > 0.0) & (at[k] > high) ? cost[i] : 0.0;
+        moment_below[k] = cost_below[k] * (at[k] - center);
+        moment_above[k] = cost_above[k] * (at[k] - center);
+      }
+    });
+    below.cost.add({cost_below, size});
+    above.cost.add({cost_above, size});
+    below.moment.add({moment_below, size});
+    above.moment.add({moment_above, size});
+    std::size_t n = inside.size();
+    inside.resize(n + size);
+    for (std::size_t k = 0; k < size; ++k) {
+      inside[n] = breakpoint(problem, z, begin + static_cast<std::int64_t>(k));
+      n += static_cast<std::size_t>((at[k] >= low) & (at[k] <= high));
+      finite = finite & std::isfinite(at[k]);
+    }
+    inside.resize(n);
   }
 
   /// Around the b of a sample, wide enough for its error, as a rule.
