@@ -19,10 +19,10 @@ _CHEAP = 50.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
-# An epoch of dcd over so few of the rows knows little of the gap of all, and costs little: its estimate is to be better
-# than the tolerance by this factor. That saves evaluations that come too early.
+# An epoch of dcd over so few of the rows knows little of the gap of all, and costs little: the gap is taken to be larger
+# than its estimate, which is so many times that. That saves evaluations that come too early.
 _PARTIAL = 0.25
-_BEYOND = 0.7
+_SEEN = 0.7
 # With no more rows than these dcd begins: it is never slow there.
 _FEW_ROWS = 1000
 # Dense rows do without dcd if newton can begin on a sample, and dcd would crawl: if tol is smaller than _FINE, or no
@@ -142,6 +142,7 @@ class AutoRun(Run):
         self._has_matrix = _core.newton_has_matrix(problem.rows)
         self._samples = _core.newton_samples(problem.rows)
         self._read = 0.0  # passes so far
+        self._partial = False  # the last epoch has read few rows
         self._progress = _Progress()
         self._at = -1
         self._take(self._first())
@@ -189,14 +190,9 @@ class AutoRun(Run):
                 read = self._epoch()
                 touched += read
                 rest -= max(read, 1)
-                if self._progress.arrived(self._wanted(read)):
+                if self._progress.arrived(self._setup.tol):
                     break
         return touched
-
-    def _wanted(self, read: int) -> float:
-        """The gap that ends the work, by the estimate of an epoch that has read so many rows."""
-        partial = self._at == self._DCD and read <= _PARTIAL * self._problem.m
-        return _BEYOND * self._setup.tol if partial else self._setup.tol
 
     def _epoch(self) -> int:
         """One epoch of the solver at work."""
@@ -204,8 +200,9 @@ class AutoRun(Run):
             self._hand_over()
         read = self._run.advance(1)
         self._read += read / self._problem.m
+        self._partial = self._at == self._DCD and read <= _PARTIAL * self._problem.m
         if not self._setup.poll.stopped:
-            self._progress.note(self._read, self._run.estimate())
+            self._progress.note(self._read, self.estimate())
         return read
 
     def _crawls(self) -> bool:
@@ -232,7 +229,11 @@ class AutoRun(Run):
         return self._run.point()
 
     def estimate(self) -> tuple[float, float] | None:
-        return self._run.estimate()
+        found = self._run.estimate()
+        if found is None or not self._partial:
+            return found
+        primal, dual = found
+        return dual + (primal - dual) / _SEEN, dual
 
     def rejected(self) -> None:
         self._run.rejected()
