@@ -91,6 +91,10 @@ template <class T>
 nb::object taken_by_python(std::vector<T>& field) {
   return nb::cast(owned(std::move(field)));
 }
+template <class T>
+nb::object taken_by_python(Varying<T>& field) {
+  return taken_by_python(static_cast<std::vector<T>&>(field));
+}
 
 /// The fields of a part of a solver, by name.
 template <class Part>

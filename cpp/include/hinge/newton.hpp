@@ -51,10 +51,10 @@ namespace hinge {
 
 struct Newton {
   // Of the rows of the sample, one after the other:
-  std::vector<double> a;       // multipliers of the round
-  std::vector<double> z;       // slacks, as of the place where the row was read
-  Watch watch;                 // which place that was
-  std::vector<float> lengths;  // squared, in the metric
+  std::vector<double> a;   // multipliers of the round, behind them room for those of all rows
+  Varying<double> z;       // slacks, as of the place where the row was read
+  Watch watch;             // which place that was
+  Varying<float> lengths;  // squared, in the metric
 
   Metric metric;  // how long rows and steps are, to know which rows a step may concern
 
@@ -73,9 +73,7 @@ struct Newton {
 
   Newton(const Problem& problem, std::int64_t n_features, bool sampling, std::int64_t n_threads)
       : a(static_cast<std::size_t>(problem.size())),
-        z(a.size()),
         watch(problem.size(), static_cast<std::size_t>(n_features) + 1),
-        lengths(a.size()),
         metric(static_cast<std::size_t>(n_features) + 1),
         w(static_cast<std::size_t>(n_features) + 1),
         sum(w.size()),
@@ -117,9 +115,13 @@ struct Newton {
   void check_restored(const Problem& problem) const {
     metric.check_restored();
     curvature_.check_restored(problem.size());
-    watch.check_restored(stride > 0);
     if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
       throw std::invalid_argument("saved state: stride out of range");
+    }
+    const std::int64_t rows_read = stride > 0 ? Sample::size_of(problem.size(), stride) : 0;
+    watch.check_restored(rows_read);
+    if (stride > 0 && (std::ssize(z) != rows_read || std::ssize(lengths) != rows_read)) {
+      throw std::invalid_argument("saved state: z or lengths have the wrong length");
     }
     if (!std::all_of(a.begin(), a.end(), [](double x) { return x >= 0.0 && std::isfinite(x); })) {
       throw std::invalid_argument("saved state: multipliers must be finite and not negative");
@@ -253,7 +255,7 @@ struct Newton {
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
   Fleeting<bool> zone_known_;
   Fleeting<std::optional<Means>> means_;  // of the rows: as in a task
-  bool stuck_ = false;             // the last step did not move
+  bool stuck_ = false;                    // the last step did not move
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);
@@ -343,7 +345,11 @@ struct Newton {
   /// Reads all rows at the present w.
   template <Rows R>
   bool read_all(const Task<R>& task, const Sample& sample, Poll& poll) {
-    watch.begin(w);
+    watch.begin(w, sample.size);
+    if (std::ssize(z) != sample.size) {  // anew: resized, they would be copied
+      z = Varying<double>(static_cast<std::size_t>(sample.size));
+      lengths = Varying<float>(z.size());
+    }
     radius = kInfinity;
     curvature_.forget();
     if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
@@ -391,8 +397,7 @@ struct Newton {
     const std::vector<double> gradient = gradient_of(task.problem);
     const double curved = Zone::of(task.problem.loss, 1.0, rate).weight;
     const double ridge = task.problem.free_intercept ? kBarelyCurved * curved * task.problem.total_cost : 1.0;
-    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept, task.stored,
-                        task.m()};
+    const System system{gradient, curved, ridge, task.constant, task.problem.free_intercept, task.stored, task.m()};
     const auto found = curvature_.direction(task.rows, in_zone_, system, iterations, poll, touched);
     if (!found) return false;
     const std::vector<double>& p = *found;
@@ -648,7 +653,6 @@ struct Newton {
       block.clear();
     }
   }
-
 };
 
 static_assert(Solver<Newton>);

@@ -16,7 +16,7 @@ struct Sample {
   std::span<const double> target;
 
   Sample(const Problem& problem, std::int64_t every)
-      : stride(every), size((problem.size() - every / 2 + every - 1) / every), cost(problem.cost), target(problem.target) {
+      : stride(every), size(size_of(problem.size(), every)), cost(problem.cost), target(problem.target) {
     if (stride == 1) return;
     for (std::int64_t k = 0; k < size; ++k) {
       costs_.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
@@ -27,6 +27,9 @@ struct Sample {
   }
   Sample(const Sample&) = delete;
   Sample& operator=(const Sample&) = delete;
+
+  /// Of m rows.
+  static std::int64_t size_of(std::int64_t m, std::int64_t stride) { return (m - stride / 2 + stride - 1) / stride; }
 
   /// The row of the problem.
   std::int64_t row(std::int64_t k) const { return stride / 2 + k * stride; }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -33,8 +34,8 @@ class Watch {
     double pace2;
   };
 
-  /// For m rows and `width` weights.
-  Watch(std::int64_t m, std::size_t width) : width_(width), read_at_(static_cast<std::size_t>(m)) {
+  /// For up to m rows and `width` weights.
+  Watch(std::int64_t m, std::size_t width) : width_(width) {
     if (m > std::numeric_limits<RowNumber>::max())
       throw std::invalid_argument("newton takes at most 4,294,967,295 rows: use dcd");
   }
@@ -45,19 +46,20 @@ class Watch {
     field("places", places_);
   }
 
-  /// `begun`: rows have been read.
-  void check_restored(bool begun) const {
+  /// So many rows have been read; 0: none yet.
+  void check_restored(std::int64_t n_rows) const {
     const std::size_t kept = places_.size() / width_;
-    if (places_.size() % width_ != 0 || kept > kMost || (begun && kept == 0) ||
+    if (places_.size() % width_ != 0 || kept > kMost || (n_rows > 0 && (kept == 0 || std::ssize(read_at_) != n_rows)) ||
         std::any_of(read_at_.begin(), read_at_.end(), [&](std::size_t k) { return k > 0 && k >= kept; })) {
       throw std::invalid_argument("saved state: places are out of range or of the wrong length");
     }
   }
 
-  /// All rows are read at this w: no other place is needed.
-  void begin(std::span<const double> w) {
+  /// So many rows, all of them, are read at this w: no other place is needed.
+  void begin(std::span<const double> w, std::int64_t n_rows) {
     places_.assign(w.begin(), w.end());
     horizon_ = -1.0;
+    if (std::ssize(read_at_) != n_rows) read_at_ = Varying<std::uint8_t>(static_cast<std::size_t>(n_rows));
   }
   void move_to(std::span<const double> w) { places_.insert(places_.end(), w.begin(), w.end()); }
 
@@ -127,8 +129,8 @@ class Watch {
   static constexpr double kRoundingOfLengths = 1e-9;
 
   std::size_t width_;
-  std::vector<std::uint8_t> read_at_;  // at which place a row was read
-  Varying<double> places_;             // of w, one after the other; the last is the present one
+  Varying<std::uint8_t> read_at_;  // at which place a row was read
+  Varying<double> places_;         // of w, one after the other; the last is the present one
   std::vector<RowNumber> near_;
   std::vector<double> near_from_;  // where w was then
   double horizon_ = -1.0;          // how far from there rows that are not near sleep; -1: not known

@@ -37,6 +37,7 @@ class Algorithm:
     """
 
     fields: ClassVar[tuple[str, ...]] = ()
+    varying: ClassVar[tuple[str, ...]] = ()  # fields that are NumPy arrays whose length is part of the state
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -92,7 +93,9 @@ class Algorithm:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a saved state; ValueError if it is one of another kind, with nothing changed."""
-        restored = {path: _restored(_name(path), attrgetter(path)(self), state) for path in self.fields}
+        restored = {
+            path: _restored(_name(path), attrgetter(path)(self), state, path in self.varying) for path in self.fields
+        }
         for path, value in restored.items():
             *parts, name = path.split(".")
             setattr(attrgetter(".".join(parts))(self) if parts else self, name, value)
@@ -145,12 +148,13 @@ def _saved(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _restored(name: str, present: Any, state: dict[str, Any]) -> Any:
-    """The saved value, as something of the kind that is there."""
+def _restored(name: str, present: Any, state: dict[str, Any], varying: bool) -> Any:
+    """The saved value, as something of the kind that is there; `varying`: of any length."""
     if name not in state:
         raise ValueError(f"saved state: {name} is missing")
     saved = np.asarray(state[name])
-    length = 4 if isinstance(present, Rng) else present.size if isinstance(present, np.ndarray) else None
+    fixed = isinstance(present, np.ndarray) and not varying
+    length = 4 if isinstance(present, Rng) else present.size if fixed else None
     expected = 1 if isinstance(present, np.ndarray | array | Rng) else 0
     if saved.dtype.kind not in "iuf" or saved.ndim != expected or length not in (None, saved.size):
         raise ValueError(f"saved state: {name} has shape {saved.shape} and type {saved.dtype}, which does not fit")

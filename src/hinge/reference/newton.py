@@ -31,6 +31,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,21 +94,22 @@ class Sample:
 class Newton(Algorithm):
     """One epoch reads about as many rows as there are, or ends before, when the gap has fallen to a quarter."""
 
-    fields = (
+    fields: ClassVar[tuple[str, ...]] = (
         *("a", "z", "read_at", "w", "sum", "places", "rate", "radius", "stride", "total", "dual", "zone_gap"),
         *("rest_gap", "minimised", "iterations", "gram", "gram_rows", "gram_weights", "gram_passed"),
         *("lengths", *inside("metric", Metric.fields)),
     )
+    varying: ClassVar[tuple[str, ...]] = ("z", "read_at", "lengths")
 
     def __init__(self, problem: Problem, sampling: bool, n_threads: int) -> None:
         super().__init__(problem)
         self.sampling = sampling
         self.hinge = problem.loss.name == "hinge"
         # Of the rows of the sample, one after the other:
-        self.a: Floats = np.zeros(problem.m)  # multipliers of the round
-        self.z: Floats = np.zeros(problem.m)  # slacks, as of the place where the row was read
-        self.read_at: npt.NDArray[np.uint8] = np.zeros(problem.m, dtype=np.uint8)  # which place that was
-        self.lengths: npt.NDArray[np.float32] = np.zeros(problem.m, dtype=np.float32)  # squared, in the metric
+        self.a: Floats = np.zeros(problem.m)  # multipliers of the round, behind them room for those of all rows
+        self.z: Floats = np.zeros(0)  # slacks, as of the place where the row was read
+        self.read_at: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)  # which place that was
+        self.lengths: npt.NDArray[np.float32] = np.zeros(0, dtype=np.float32)  # squared, in the metric
         self.w: Floats = np.zeros(problem.n_features + 1)  # the last is b if the intercept is free
         self.metric = Metric(self.w.size)
         self.sum: Floats = np.zeros_like(self.w)  # of a+_i t_i x_i
@@ -136,7 +138,7 @@ class Newton(Algorithm):
             sample = self._sample
             n = sample.size
             multipliers = np.zeros(self.problem.m)
-            multipliers[sample.numbers] = self._zones(sample).next(self.a[:n], self.z[:n]) / self.stride
+            multipliers[sample.numbers] = self._zones(sample).next(self.a[:n], self.z) / self.stride
         return w, b, multipliers
 
     def estimate(self) -> tuple[float, float] | None:
@@ -211,8 +213,9 @@ class Newton(Algorithm):
         if not self.hinge:
             self.a[:] = 0.0
         everyone = np.arange(sample.size)
-        self.z[everyone] = self._slacks(sample, self.each(everyone), self.w)
-        self.lengths[everyone] = self.metric.squares_of(self._augmented(sample))
+        self.z = self._slacks(sample, self.each(everyone), self.w)
+        self.lengths = self.metric.squares_of(self._augmented(sample)).astype(np.float32)
+        self.read_at = np.zeros(sample.size, dtype=np.uint8)
         self.sum, self.total = np.zeros_like(self.w), 0.0
         self._move(sample, everyone, np.zeros(everyone.size), before=np.zeros(everyone.size))
 
@@ -225,7 +228,7 @@ class Newton(Algorithm):
     def _steps_on(self, sample: Sample, last: int) -> None:
         """On a sample until it is solved well enough, and the next one begun; on all rows until the epoch ends."""
         n = sample.size
-        self.in_zone = np.flatnonzero(self._zones(sample).contain(self.a[:n], self.z[:n]))
+        self.in_zone = np.flatnonzero(self._zones(sample).contain(self.a[:n], self.z))
         wanted = 0.0 if self.stride > 1 else 0.25 * (self.zone_gap + self.rest_gap)
         for _ in range(MOST_STEPS):
             if self.touched >= last:
@@ -355,9 +358,9 @@ class Newton(Algorithm):
         places = np.array(self.places).reshape(-1, self.w.size)
         moved = np.array([max(self.metric.length(end - place) for end in ends) for place in places])
         zones, n = self._zones(sample), sample.size
-        norms = np.sqrt(self.lengths[:n].astype(np.float64))
-        outside = zones.outside(self.a[:n], self.z[:n])
-        return np.flatnonzero(~((outside > 0.0) & (outside > zones.weight * norms * moved[self.read_at[:n]])))
+        norms = np.sqrt(self.lengths.astype(np.float64))
+        outside = zones.outside(self.a[:n], self.z)
+        return np.flatnonzero(~((outside > 0.0) & (outside > zones.weight * norms * moved[self.read_at])))
 
     def _move(self, sample: Sample, chosen: Numbers, change: Floats, before: Floats) -> None:
         """The slacks of these rows change; `before` is what they had in `sum`."""
@@ -400,7 +403,7 @@ class Newton(Algorithm):
         if not self.hinge:
             return
         n, J = sample.size, self.in_zone
-        self.a[:n] = self._zones(sample).next(self.a[:n], self.z[:n])
+        self.a[:n] = self._zones(sample).next(self.a[:n], self.z)
         self.rate = min(self._pace.faster * self.rate, LAST_RATE)
         self._move(sample, J, np.zeros(J.size), before=self.a[J])
 

@@ -90,7 +90,9 @@ class Rows:
 
     def copies(self, chosen: Sequence[int]) -> Rows:
         """The chosen rows in single precision."""
-        stored = [(columns, x.astype(np.float32).astype(np.float64)) for columns, x in map(self._stored.__getitem__, chosen)]
+        stored = [
+            (columns, x.astype(np.float32).astype(np.float64)) for columns, x in map(self._stored.__getitem__, chosen)
+        ]
         return Rows(stored, self.n_features, self.rho, self.layout)
 
     def augmented(self, chosen: Sequence[int] | None = None) -> Floats:

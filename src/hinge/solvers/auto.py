@@ -19,8 +19,8 @@ _CHEAP = 50.0
 _FIRST_LOOK = 4.0
 # A pass in random order costs as much as so many in the order of memory.
 _RANDOM = 2.0
-# An epoch of dcd over so few of the rows knows little of the gap of all, and costs little: the gap is taken to be larger
-# than its estimate, which is so many times that. That saves evaluations that come too early.
+# An epoch of dcd over so few of the rows knows little of the gap of all, and costs little: what it has seen is taken to
+# be this share of the gap. That saves evaluations that come too early.
 _PARTIAL = 0.25
 _SEEN = 0.7
 # With no more rows than these dcd begins: it is never slow there.
