@@ -147,6 +147,18 @@ def test_rows_of_a_gram_matrix_out_of_range_or_order_are_refused(rows) -> None:
         restore(SOLVERS["newton"], {**state, **forged})
 
 
+@pytest.mark.parametrize("key", ["z", "lengths", "read_at"])
+def test_array_of_newton_that_does_not_fit_its_sample_is_refused(key) -> None:
+    _, state = advanced(SOLVERS["newton"])
+    shorter = {key: np.asarray(state[key])[:-1]}
+    with refused("length"):
+        restore(SOLVERS["newton"], {**state, **shorter})
+    run = restore(SOLVERS["newton"], {**state, **shorter, "stride": 0})  # nothing has begun: it is made anew
+    run.advance(2)
+    primal, dual = run.estimate()
+    assert 0.0 < dual <= primal
+
+
 def test_random_generator_of_zeros_is_refused_not_run_for_ever() -> None:
     for solver in SOLVERS.values():
         _, state = advanced(solver)

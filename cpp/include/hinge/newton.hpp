@@ -19,8 +19,7 @@
 // read again.
 //
 // The first rounds, in which most rows are in their zones, are the expensive ones: they run on a sample of the rows, every 64th, then
-// every 8th, with the costs raised accordingly, and as copies side by side (row_copies.hpp): what is found
-// there is only a start.
+// every 8th, with the costs raised accordingly. What is found there is only a start: copies of these rows will do (row_copies.hpp).
 //
 // Everything over rows is a sum over parts of them (parts.hpp): the same bits for any number of threads.
 
@@ -241,6 +240,7 @@ struct Newton {
     double m() const { return static_cast<double>(problem.size()); }
   };
 
+  /// What a task needs to know of all rows.
   struct Means {
     double scale;
     double stored;
@@ -253,9 +253,9 @@ struct Newton {
   std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
   std::vector<double> change_;     // of their slacks along p
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
-  Fleeting<bool> zone_known_;
-  Fleeting<std::optional<Means>> means_;  // of the rows: as in a task
-  bool stuck_ = false;                    // the last step did not move
+  Fleeting<bool> zone_known_;      // that is what in_zone_ holds
+  bool stuck_ = false;             // the last step did not move
+  Fleeting<std::optional<Means>> means_;
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);
@@ -346,10 +346,9 @@ struct Newton {
   template <Rows R>
   bool read_all(const Task<R>& task, const Sample& sample, Poll& poll) {
     watch.begin(w, sample.size);
-    if (std::ssize(z) != sample.size) {  // anew: resized, they would be copied
-      z = Varying<double>(static_cast<std::size_t>(sample.size));
-      lengths = Varying<float>(z.size());
-    }
+    const auto size = static_cast<std::size_t>(sample.size);
+    if (z.size() != size) z = Varying<double>(size);  // anew: resized, it would be copied
+    if (lengths.size() != size) lengths = Varying<float>(size);
     radius = kInfinity;
     curvature_.forget();
     if (!task.problem.loss.is_hinge()) std::fill(a.begin(), a.end(), 0.0);
