@@ -5,8 +5,8 @@
     python benchmarks/accuracy.py --intercept free           # benchmarks/results/accuracy-free.md
 
 Without an intercept or with a free one, one thread, CPU seconds. Ours is asked for tol = accuracy and proves it. A competitor's own
-tolerance is made tighter, a third of a power of ten at a time, until its objective is within the accuracy of the optimum; the fit
-that reaches it is repeated, and the median counts. A competitor that does not arrive within --limit seconds counts with these seconds.
+tolerance is made tighter, a third of a power of ten at a time, until its objective is within the accuracy of the optimum. Then all
+programs take turns, and their medians count. A competitor that does not arrive within --limit seconds counts with these seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from common.adapters import COMPETITORS, FREE_INTERCEPT
 from common.adapters.ours import Ours
 from common.data import problem as load
 from common.harness import attempt
-from common.measure import arrivals, geometric, median_seconds
+from common.measure import Contestant, arrivals, geometric, side_by_side
 from common.optimum import bracket
 from common.problem import Bracket, Problem
 from common.store import RESULTS, markdown
@@ -53,16 +53,16 @@ _WORDS = {"none": "no intercept", "free": "free intercept"}
 _WIDTH = 1e-8  # of the bracket of the optimum: well below the finest accuracy
 
 
-def ours(problem: Problem, best: Bracket, limit: float, repeats: int) -> dict[float, float]:
-    """Seconds of the default call for each accuracy; what it claims is checked."""
+def ours(problem: Problem, best: Bracket, limit: float) -> dict[float, Contestant]:
+    """The default call for each accuracy; what it claims is checked."""
     adapter = Ours("auto")
     found = {}
     for accuracy in ACCURACIES:
-        once = attempt(adapter, problem, problem, accuracy, 0, 6 * limit)
+        once = attempt(adapter, problem, problem, accuracy, 0, limit)
         if once.fit is None or once.fit.exhausted:
             continue
         if best.suboptimality(problem.primal(once.fit.w)) <= accuracy * (1.0 + 1e-9):
-            found[accuracy] = median_seconds(adapter, problem, problem, accuracy, 6 * limit, repeats)
+            found[accuracy] = Contestant(adapter, problem, accuracy, limit)
     return found
 
 
@@ -88,11 +88,14 @@ def main() -> None:
         for C in CS:
             problem = replace(load(name, C), intercept=given.intercept)
             best = bracket(problem, _WIDTH)
-            found = {"hinge": ours(problem, best, given.limit, given.repeats)}
+            found = {"hinge": ours(problem, best, 6 * given.limit)}
             for peer, adapter in peers.items():
-                found[peer] = arrivals(adapter, problem, best, ACCURACIES, given.limit, given.repeats)
+                arrived = arrivals(adapter, problem, best, ACCURACIES, given.limit)
+                found[peer] = {accuracy: arrival.by for accuracy, arrival in arrived.items()}
             for accuracy in ACCURACIES:
-                seconds = {program: took.get(accuracy) for program, took in found.items()}
+                contestants = {program: of[accuracy] for program, of in found.items() if accuracy in of}
+                took = side_by_side(contestants, problem, given.repeats)
+                seconds = {program: took.get(program) for program in found}
                 if seconds["hinge"] is None:
                     rows.append([name, f"{C:g}", f"{accuracy:g}", "not reached", *[""] * (len(peers) + 1)])
                     continue

@@ -31,7 +31,7 @@ from common.adapters import COMPETITORS, FREE_INTERCEPT, PROGRAMS
 from common.adapters.ours import Ours
 from common.adapters.programs import SvmPerf
 from common.harness import Adapter, Attempt, Fit, attempt, next_budget
-from common.measure import arrivals, measure
+from common.measure import Contestant, arrivals, measure, side_by_side
 from common.problem import Bracket, Problem, Split
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -186,7 +186,7 @@ class TestHarness:
     ) -> None:
         free = replace(problem, intercept="free")
         best = optimum.bracket(free, table=table)
-        assert list(arrivals(FREE_INTERCEPT[name], free, best, (1e-2,), limit=20.0, repeats=1)) == [1e-2]
+        assert list(arrivals(FREE_INTERCEPT[name], free, best, (1e-2,), limit=20.0)) == [1e-2]
 
     @pytest.mark.parametrize("name", ["LinearSVC", "SGDClassifier"])
     def test_scikit_learn_minimises_the_same_objective(self, problem: Problem, name: str, table: Path) -> None:
@@ -197,9 +197,27 @@ class TestHarness:
 
     def test_arrivals_are_of_the_first_budget_that_is_good_enough(self, problem: Problem, table: Path) -> None:
         best = optimum.bracket(problem, table=table)
-        found = arrivals(Ours("dcd"), problem, best, (1e-1, 1e-3), limit=60.0, repeats=1)
-        assert set(found) == {1e-1, 1e-3} and all(seconds > 0.0 for seconds in found.values())
-        assert arrivals(Competitor(raises), problem, best, (1e-1,), limit=60.0, repeats=1) == {}
+        found = arrivals(Ours("dcd"), problem, best, (1e-1, 1e-3), limit=60.0)
+        assert set(found) == {1e-1, 1e-3} and all(arrival.seconds > 0.0 for arrival in found.values())
+        assert found[1e-1].by.budget >= found[1e-3].by.budget
+        assert arrivals(Competitor(raises), problem, best, (1e-1,), limit=60.0) == {}
+
+    def test_programs_take_turns(self, problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[tuple[float, int]] = []
+
+        def counted(adapter: Any, prepared: Any, of: Problem, budget: float, seed: int, limit: float) -> Attempt:
+            asked.append((budget, seed))
+            return Attempt(None, seconds=budget * (1 + seed))
+
+        monkeypatch.setattr("common.measure.attempt", counted)
+        adapter = Ours("dcd")
+        contestants = {
+            f"takes {budget}": Contestant(adapter, None, budget, limit=9.0) for budget in (1.0, 4.0, math.nan)
+        }
+        found = side_by_side(contestants, problem, repeats=3)
+        assert found == {"takes 1.0": 2.0, "takes 4.0": 6.0, "takes nan": 9.0}
+        turns = [(1.0, 0), (4.0, 0), (math.nan, 0), (1.0, 1), (4.0, 1), (1.0, 2)]
+        assert str(asked) == str(turns), "nobody who has had the limit is asked again"
 
     def test_budgets_tighten(self) -> None:
         for name, adapter in PROGRAMS.items():

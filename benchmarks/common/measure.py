@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from common.harness import Adapter, Attempt, attempt, next_budget
@@ -49,15 +50,36 @@ def geometric(values: Iterable[float]) -> float:
     return statistics.geometric_mean(list(values))
 
 
-def median_seconds(
-    adapter: Adapter, prepared: Any, problem: Problem, budget: float, limit: float, repeats: int
-) -> float:
-    """The median CPU seconds of a fit; fewer repeats of long ones. One that does not end counts with the limit."""
-    times: list[float] = []
-    while len(times) < repeats and sum(times) < limit:
-        seconds = attempt(adapter, prepared, problem, budget, len(times), limit).seconds
-        times.append(seconds if math.isfinite(seconds) else limit)
-    return statistics.median(times)
+@dataclass(frozen=True)
+class Contestant:
+    """A program with the budget that it takes, and what it needs to be run again."""
+
+    adapter: Adapter
+    prepared: Any
+    budget: float
+    limit: float
+
+
+def side_by_side(contestants: dict[str, Contestant], problem: Problem, repeats: int) -> dict[str, float]:
+    """The median CPU seconds of each program. They take turns, so that what disturbs the machine disturbs them all.
+
+    Programs that take long are repeated less often. A fit that does not end counts with the limit.
+    """
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(repeats):
+        for name, of in contestants.items():
+            if sum(times[name]) < of.limit:
+                seconds = attempt(of.adapter, of.prepared, problem, of.budget, turn, of.limit).seconds
+                times[name].append(seconds if math.isfinite(seconds) else of.limit)
+    return {name: statistics.median(took) for name, took in times.items()}
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """The first fit that was good enough."""
+
+    by: Contestant
+    seconds: float
 
 
 def arrivals(
@@ -66,16 +88,14 @@ def arrivals(
     bracket: Bracket,
     accuracies: tuple[float, ...],
     limit: float,
-    repeats: int,
     patience: float = math.inf,
-) -> dict[float, float]:
-    """Seconds of a program, its budget tuned, for each accuracy that it reaches within `limit` seconds.
+) -> dict[float, Arrival]:
+    """A program with its budget tuned, for each accuracy that it reaches within `limit` seconds.
 
-    The budget is made tighter step by step; the fit that reaches an accuracy is repeated, and the median counts. After
-    `patience` seconds in all no tighter budget is tried.
+    The budget is made tighter step by step. After `patience` seconds in all no tighter one is tried.
     """
     prepared = adapter.prepare(problem)
-    found: dict[float, float] = {}
+    found: dict[float, Arrival] = {}
     budget, spent = None, 0.0
     for _ in range(_MOST_BUDGETS):
         budget = next_budget(adapter, budget)
@@ -83,11 +103,8 @@ def arrivals(
         if once.fit is None:
             break
         reached = bracket.suboptimality(problem.primal(once.fit.w))
-        new = [accuracy for accuracy in accuracies if accuracy not in found and reached <= accuracy]
-        if new:
-            again = repeats > 1
-            took = median_seconds(adapter, prepared, problem, budget, limit, repeats) if again else once.seconds
-            found.update(dict.fromkeys(new, took))
+        arrival = Arrival(Contestant(adapter, prepared, budget, limit), once.seconds)
+        found.update({a: arrival for a in accuracies if a not in found and reached <= a})
         spent += once.seconds
         if len(found) == len(accuracies) or once.fit.exhausted or spent > patience:
             break

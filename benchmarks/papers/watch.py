@@ -161,7 +161,8 @@ def program(name: str, problem: Problem, best: Bracket, goal: float) -> list[dic
     adapter = COMPETITORS[name]
     if adapter.missing() is not None:
         return None
-    took = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, repeats=1, patience=_PROGRAM_SECONDS).get(goal)
+    arrived = arrivals(adapter, problem, best, (goal,), _PROGRAM_SECONDS, patience=_PROGRAM_SECONDS).get(goal)
+    took = None if arrived is None else arrived.seconds
     print(f"  {problem.name} {name}: {took} s", flush=True)
     return [{"passes": None, "seconds": took, "reached": took is not None}]
 
