@@ -1,6 +1,6 @@
 #include <cstdint>
+#include <new>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -97,11 +97,28 @@ void a_stop_leaves_nothing_behind() {
   check(!hold(copies, toy.rows(), chosen(30), 1, poll) && copies.empty(), "stopped, and empty");
 }
 
+/// As when there is no memory for them.
+void an_exception_leaves_nothing_behind() {
+  const Toy toy(9, {.m = 30, .d = 5});
+  RowCopies copies;
+  Poll poll = never();
+  check(hold(copies, toy.rows(), chosen(30), 1, poll) && !copies.empty(), "copies of other rows");
+  const auto row_of = [](std::int64_t k) { return k < 5 ? k : throw std::bad_alloc(); };
+  bool thrown = false;
+  try {
+    copies.hold(toy.rows(), 10, row_of, 1, poll);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  check(thrown && copies.empty(), "thrown, and empty");
+}
+
 }  // namespace
 
 int main() {
   return run_all({{"all layouts", all_layouts},
                   {"kept rows", kept_rows},
                   {"rows that single precision cannot hold", rows_that_single_precision_cannot_hold},
-                  {"a stop leaves nothing behind", a_stop_leaves_nothing_behind}});
+                  {"a stop leaves nothing behind", a_stop_leaves_nothing_behind},
+                  {"an exception leaves nothing behind", an_exception_leaves_nothing_behind}});
 }

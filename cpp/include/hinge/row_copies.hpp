@@ -27,9 +27,9 @@ class RowCopies {
   /// Copies of row_of(0) .. row_of(count - 1), instead of those held before. False when stopped by the poll.
   template <Rows R, class RowOf>
   bool hold(const R& rows, std::int64_t count, RowOf&& row_of, std::int64_t n_threads, Poll& poll) {
-    count_ = count;
+    release();
     norms_ = room<double>(count);
-    const std::int64_t stored = make_room(rows, row_of);
+    const std::int64_t stored = make_room(rows, count, row_of);
     const auto copy_part = [&](std::int64_t begin, std::int64_t end, Poll& own) {
       for (std::int64_t k = begin; k < end; ++k) {
         rows.prefetch(row_of(std::min(k + kPrefetchDistance, end - 1)));
@@ -39,9 +39,9 @@ class RowCopies {
       }
       return true;
     };
-    if (for_parts(Parts::of(count, stored, 0), n_threads, poll, copy_part)) return true;
-    release();
-    return false;
+    if (!for_parts(Parts::of(count, stored, 0), n_threads, poll, copy_part)) return false;
+    count_ = count;
+    return true;
   }
 
   /// The rows that are held, given those that they come from.
@@ -69,7 +69,7 @@ class RowCopies {
   template <class T>
   using Array = std::unique_ptr<T[]>;
 
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0;  // none until all of them are there
   Array<float> values_;
   Array<double> norms_;
   Array<std::int32_t> indices_;  // of CSR rows, with
@@ -92,18 +92,18 @@ class RowCopies {
 
   /// Returns how many values there will be.
   template <class T, class RowOf>
-  std::int64_t make_room(const DenseRows<T>& rows, RowOf&&) {
-    values_ = room<float>(count_ * rows.n_columns);
-    return count_ * rows.n_columns;
+  std::int64_t make_room(const DenseRows<T>& rows, std::int64_t count, RowOf&&) {
+    values_ = room<float>(count * rows.n_columns);
+    return count * rows.n_columns;
   }
   template <class T, class Index, class RowOf>
-  std::int64_t make_room(const CsrRows<T, Index>& rows, RowOf&& row_of) {
-    indptr_ = room<std::int64_t>(count_ + 1);
+  std::int64_t make_room(const CsrRows<T, Index>& rows, std::int64_t count, RowOf&& row_of) {
+    indptr_ = room<std::int64_t>(count + 1);
     indptr_[0] = 0;
-    for (std::int64_t k = 0; k < count_; ++k) indptr_[k + 1] = indptr_[k] + rows.stored(row_of(k));
-    values_ = room<float>(indptr_[count_]);
-    indices_ = room<std::int32_t>(indptr_[count_]);
-    return indptr_[count_];
+    for (std::int64_t k = 0; k < count; ++k) indptr_[k + 1] = indptr_[k] + rows.stored(row_of(k));
+    values_ = room<float>(indptr_[count]);
+    indices_ = room<std::int32_t>(indptr_[count]);
+    return indptr_[count];
   }
 
   /// Row i becomes row k.
