@@ -11,7 +11,7 @@ from loops import make
 from registry import INTERCEPTS, with_losses
 
 from hinge import Problem, _core
-from hinge.problem import LOSSES, Intercept, as_loss, as_rows
+from hinge.problem import LOSSES, Intercept, as_loss, as_rows, decision, side_by_side
 from hinge.solvers import SOLVERS
 from hinge.training import Options, train
 
@@ -171,3 +171,41 @@ def test_decision_of_a_part_is_that_of_its_rows() -> None:
         for n_threads in (1, 2, 3):
             assert rows.decision(weights, b, n_threads).tobytes() == whole.tobytes()
             assert rows.part(chosen).decision(weights, b, n_threads).tobytes() == whole[chosen].tobytes()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_decisions_in_one_pass_have_the_bits_and_the_faults_of_checked_rows(layout: str) -> None:
+    weights, b = np.random.default_rng(6).normal(size=(10, 3)), np.arange(3.0)
+    given = LAYOUTS[layout](X.copy())
+    expected = as_rows(given).decision(weights, b).tobytes()
+    assert all(decision(given, weights, b, n_threads=n).tobytes() == expected for n in (1, 2, 3))
+    values = given.data if sp.issparse(given) else given.reshape(-1)
+    values[[values.size // 3, values.size // 2]] = np.nan, np.inf
+    with pytest.raises(ValueError, match="NaN") as fault:
+        as_rows(given)
+    for n_threads in (1, 2):
+        with pytest.raises(ValueError, match="NaN") as found:
+            decision(given, weights, b, n_threads=n_threads)
+        assert str(found.value) == str(fault.value)
+
+
+def test_decisions_with_more_weights_than_the_cache_holds_have_the_same_bits() -> None:
+    rows = sp.random_array((700, 20_000), density=0.003, format="csr", rng=np.random.default_rng(0))
+    weights, b = np.random.default_rng(1).normal(size=(20_000, 5)), np.zeros(5)
+    whole = decision(rows, weights, b)
+    np.testing.assert_allclose(whole, rows @ weights, rtol=0, atol=1e-12)
+    alone = [decision(rows, np.ascontiguousarray(weights[:, [c]]), b[:1])[:, 0] for c in range(5)]
+    assert np.array_equal(np.column_stack(alone), whole)
+    unsorted = rows.copy()  # its rows from the last to the first, and so are their columns
+    unsorted.indices[:], unsorted.data[:] = rows.indices[::-1], rows.data[::-1]
+    unsorted.indptr[:] = (rows.nnz - rows.indptr)[::-1]
+    unsorted.has_sorted_indices = False
+    np.testing.assert_allclose(decision(unsorted, weights, b)[::-1], whole, rtol=0, atol=1e-12)
+
+
+def test_weights_side_by_side_begin_a_line_of_the_cache() -> None:
+    given = np.arange(12.0).reshape(3, 4)
+    found = side_by_side(given)
+    assert np.array_equal(found, given)
+    assert found.T.flags.c_contiguous and found.ctypes.data % 64 == 0 and found.flags.writeable
+    assert not np.shares_memory(found, given)

@@ -91,11 +91,9 @@ class RowsHandle {
   std::shared_ptr<const std::vector<std::int64_t>> kept_;
   std::optional<std::uint64_t> fingerprint_;  // of all rows, as they were when they were checked
 
-  /// validate(begin, end, norms, print, poll) finds the first fault of these rows, or none.
-  template <class F>
-  void check(bool fingerprint, std::int64_t n_threads, F&& validate);
-  template <class Print, class F>
-  Print check(Print print, std::int64_t n_threads, F&& validate);
+  /// Checks every value and index.
+  template <class R>
+  RowsHandle(const R& rows, std::vector<nb::object> arrays, std::int64_t n_threads, bool fingerprint);
   void set_norms(std::vector<double> norms);
 };
 

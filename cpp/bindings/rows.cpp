@@ -63,29 +63,51 @@ void expect_row(const RowsHandle& handle, std::int64_t i) {
   }
 }
 
-/// Decision values of every row for every column of `weights`, with the intercepts added: shape (rows, problems).
+/// Decision values of rows for every column of `weights`, with the intercepts added: shape (rows, problems).
+template <class R>
+class Decisions {
+ public:
+  Decisions(const R& rows, const Matrix<double>& weights, const Vector<double>& intercept)
+      : n_rows_(static_cast<std::size_t>(rows.size())),
+        intercept_(view(intercept)),
+        products_(rows, columns(rows, weights, intercept), static_cast<std::int64_t>(intercept_.size())),
+        out_(std::make_unique_for_overwrite<double[]>(n_rows_ * intercept_.size())) {}
+
+  /// Those of the rows begin .. end-1. False when stopped by the poll.
+  bool operator()(std::int64_t begin, std::int64_t end, Poll& poll) const {
+    const std::size_t n = intercept_.size();
+    if (!products_(begin, end, {out_.get(), n_rows_ * n}, poll)) return false;
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      for (std::size_t c = 0; c < n; ++c) out_[i * n + c] += intercept_[c];
+    }
+    return true;
+  }
+
+  nb::ndarray<nb::numpy, double, nb::ndim<2>> array() && {
+    nb::capsule owner(out_.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return {out_.release(), {n_rows_, intercept_.size()}, owner};
+  }
+
+ private:
+  std::size_t n_rows_;
+  std::span<const double> intercept_;
+  Products<R> products_;
+  std::unique_ptr<double[]> out_;
+
+  static std::span<const double> columns(const R& rows, const Matrix<double>& weights, const Vector<double>& intercept) {
+    expect_length("a column of weights", weights.shape(0), rows.n_features());
+    expect_length("intercept", intercept.shape(0), static_cast<std::int64_t>(weights.shape(1)));
+    return {weights.data(), weights.size()};
+  }
+};
+
 nb::ndarray<nb::numpy, double, nb::ndim<2>> decision(const RowsHandle& handle, const Matrix<double>& weights,
                                                      const Vector<double>& intercept, std::int64_t n_threads) {
-  const auto n_problems = static_cast<std::int64_t>(weights.shape(1));
-  expect_length("a column of weights", weights.shape(0), handle.n_features());
-  expect_length("intercept", intercept.shape(0), n_problems);
-  const std::int64_t m = handle.size();
-  auto out = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(m * n_problems));
-  interruptible([&](Poll& poll) {
-    handle.visit([&]<class R>(const R& rows) {
-      const Products<R> products(rows, {weights.data(), weights.size()}, n_problems);
-      for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-        if (!products(begin, end, {out.get(), static_cast<std::size_t>(m * n_problems)}, own)) return false;
-        for (std::int64_t i = begin; i < end; ++i) {
-          for (std::int64_t c = 0; c < n_problems; ++c)
-            out[static_cast<std::size_t>(i * n_problems + c)] += intercept.data()[c];
-        }
-        return true;
-      });
-    });
+  return handle.visit([&](const auto& rows) {
+    Decisions decisions(rows, weights, intercept);
+    interruptible([&](Poll& poll) { for_parts(parts_of(rows, 0), n_threads, poll, decisions); });
+    return std::move(decisions).array();
   });
-  nb::capsule owner(out.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
-  return {out.release(), {static_cast<std::size_t>(m), static_cast<std::size_t>(n_problems)}, owner};
 }
 
 std::tuple<Owned<double>, Owned<std::int64_t>> column_squares(const RowsHandle& handle) {
@@ -130,12 +152,6 @@ std::tuple<Owned<std::int64_t>, Owned<double>> entries(const RowsHandle& handle,
   return {owned(std::move(columns)), owned(std::move(values))};
 }
 
-template <class T, class Index>
-void bind_csr(nb::class_<RowsHandle>& cls) {
-  cls.def_static("csr", &RowsHandle::csr<T, Index>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
-                 nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("n_threads") = 1, nb::arg("fingerprint") = false);
-}
-
 }  // namespace
 
 void RowsHandle::set_norms(std::vector<double> norms) {
@@ -164,38 +180,136 @@ struct Checked {
   }
 };
 
-}  // namespace
+template <class T, class Print>
+std::optional<Fault> fault_in(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms, Repeats&,
+                              Print& print, Poll& poll) {
+  return validate_dense(rows.values, begin, end, rows.n_columns, norms, print, poll);
+}
 
-template <class Print, class F>
-Print RowsHandle::check(Print print, std::int64_t n_threads, F&& validate) {
-  std::vector<double> norms(static_cast<std::size_t>(size()));
+template <class T, class Index, class Print>
+std::optional<Fault> fault_in(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms,
+                              Repeats& repeats, Print& print, Poll& poll) {
+  return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, rows.n_columns, norms, repeats, print, poll);
+}
+
+/// Rows that are checked at once store about so many values: they are still in the cache for what comes then.
+constexpr std::int64_t kStoredAtOnce = 1 << 12;
+
+/// Checks all rows, a few at a time, and refuses them with the first fault. then(begin, end, poll), for rows that have passed, returns
+/// false when stopped by its poll. Returns the squared norms; `print` receives every row.
+template <class R, class Print, class Then>
+std::vector<double> check(const R& rows, std::int64_t n_threads, Print& print, Then&& then) {
+  std::vector<double> norms(static_cast<std::size_t>(rows.size()));
   Checked<Print> all{print, std::nullopt};
-  std::atomic<std::int64_t> good = size();  // rows behind a fault need not be looked at
+  std::atomic<std::int64_t> good = rows.size();  // rows behind a fault need not be looked at
+  const std::int64_t per_row = rows.total_stored() / std::max<std::int64_t>(rows.size(), 1);
+  const std::int64_t at_once = kStoredAtOnce / (per_row + 1) + 1;
   const auto add = [&](Checked<Print>& part, std::int64_t begin, std::int64_t end, Poll& own) {
-    if (begin >= good) return true;
-    part.fault = validate(begin, end, norms, part.print, own);
-    if (part.fault && part.fault->kind == Fault::Kind::stopped) return false;
-    for (std::int64_t known = good; part.fault && begin < known && !good.compare_exchange_weak(known, begin);) {
+    Repeats repeats;
+    for (std::int64_t i = begin; i < std::min<std::int64_t>(end, good); i += at_once) {
+      const std::int64_t last = std::min(i + at_once, end);
+      part.fault = fault_in(rows, i, last, norms, repeats, part.print, own);
+      if (part.fault && part.fault->kind == Fault::Kind::stopped) return false;
+      if (part.fault) {
+        for (std::int64_t known = good; begin < known && !good.compare_exchange_weak(known, begin);) {
+        }
+        return true;
+      }
+      if (!then(i, last, own)) return false;
     }
     return true;
   };
   bool finished = false;
-  interruptible([&](Poll& poll) {
-    const Parts parts = visit([](const auto& rows) { return parts_of(rows, 0); });
-    finished = sum_over(parts, n_threads, poll, Checked<Print>{}, all, add);
-  });
+  interruptible([&](Poll& poll) { finished = sum_over(parts_of(rows, 0), n_threads, poll, Checked<Print>{}, all, add); });
   if (!finished) refuse({Fault::Kind::stopped});
   if (all.fault) refuse(*all.fault);
-  set_norms(std::move(norms));
-  return all.print;
+  print = all.print;
+  return norms;
 }
 
-template <class F>
-void RowsHandle::check(bool fingerprint, std::int64_t n_threads, F&& validate) {
+/// Rows whose values and indices nobody has looked at yet.
+template <class T>
+DenseRows<T> unchecked(const Matrix<T>& values) {
+  DenseRows<T> rows;
+  rows.n_kept = static_cast<std::int64_t>(values.shape(0));
+  rows.n_columns = static_cast<std::int64_t>(values.shape(1));
+  rows.values = values.data();
+  return rows;
+}
+
+template <class T, class Index>
+CsrRows<T, Index> unchecked(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
+                            std::int64_t n_columns) {
+  if (indptr.shape(0) == 0) throw nb::value_error("Corrupt CSR matrix: indptr is empty.");
+  if (n_columns < 0) throw nb::value_error("Corrupt CSR matrix: negative number of columns.");
+  CsrRows<T, Index> rows;
+  rows.n_kept = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+  rows.n_columns = n_columns;
+  rows.values = values.data();
+  rows.indices = indices.data();
+  rows.indptr = indptr.data();
+  const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
+  if (const auto fault = validate_indptr(rows.indptr, rows.n_kept, n_stored)) refuse(*fault);
+  return rows;
+}
+
+/// Decisions of rows that are checked on the way, so that they are read once.
+template <class R>
+nb::ndarray<nb::numpy, double, nb::ndim<2>> checked_decision(const R& rows, const Matrix<double>& weights,
+                                                             const Vector<double>& intercept, std::int64_t n_threads) {
+  Decisions decisions(rows, weights, intercept);
+  NoFingerprint print;
+  check(rows, n_threads, print, decisions);
+  return std::move(decisions).array();
+}
+
+template <class T>
+nb::ndarray<nb::numpy, double, nb::ndim<2>> dense_decision(const Matrix<T>& values, const Matrix<double>& weights,
+                                                           const Vector<double>& intercept, std::int64_t n_threads) {
+  return checked_decision(unchecked(values), weights, intercept, n_threads);
+}
+
+template <class T, class Index>
+nb::ndarray<nb::numpy, double, nb::ndim<2>> csr_decision(const Vector<T>& values, const Vector<Index>& indices,
+                                                         const Vector<std::int64_t>& indptr, std::int64_t n_columns,
+                                                         const Matrix<double>& weights, const Vector<double>& intercept,
+                                                         std::int64_t n_threads) {
+  return checked_decision(unchecked(values, indices, indptr, n_columns), weights, intercept, n_threads);
+}
+
+constexpr const char* kDecision =
+    "w.x_i + b for every row and every column of `weights` (n_features rows). The rows are checked as those of Rows are.";
+
+template <class T>
+void bind_dense(nb::module_& m, nb::class_<RowsHandle>& cls) {
+  cls.def_static("dense", &RowsHandle::dense<T>, nb::arg("values").noconvert(), nb::arg("n_threads") = 1,
+                 nb::arg("fingerprint") = false);
+  m.def("decision", &dense_decision<T>, nb::arg("values").noconvert(), nb::kw_only(), nb::arg("weights"), nb::arg("intercept"),
+        nb::arg("n_threads") = 1, kDecision);
+}
+
+template <class T, class Index>
+void bind_csr(nb::module_& m, nb::class_<RowsHandle>& cls) {
+  cls.def_static("csr", &RowsHandle::csr<T, Index>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+                 nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("n_threads") = 1, nb::arg("fingerprint") = false);
+  m.def("decision", &csr_decision<T, Index>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::kw_only(), nb::arg("weights"), nb::arg("intercept"),
+        nb::arg("n_threads") = 1, kDecision);
+}
+
+}  // namespace
+
+template <class R>
+RowsHandle::RowsHandle(const R& rows, std::vector<nb::object> arrays, std::int64_t n_threads, bool fingerprint)
+    : view_(rows), arrays_(std::move(arrays)) {
+  const auto nothing = [](std::int64_t, std::int64_t, Poll&) { return true; };
   if (fingerprint) {
-    fingerprint_ = check(Fingerprint(size(), n_features()), n_threads, validate).value();
+    Fingerprint print(rows.size(), rows.n_features());
+    set_norms(check(rows, n_threads, print, nothing));
+    fingerprint_ = print.value();
   } else {
-    check(NoFingerprint(), n_threads, validate);
+    NoFingerprint print;
+    set_norms(check(rows, n_threads, print, nothing));
   }
 }
 
@@ -219,41 +333,14 @@ std::uint64_t RowsHandle::fingerprint() const {
 
 template <class T>
 RowsHandle RowsHandle::dense(const Matrix<T>& values, std::int64_t n_threads, bool fingerprint) {
-  DenseRows<T> rows;
-  rows.n_kept = static_cast<std::int64_t>(values.shape(0));
-  rows.n_columns = static_cast<std::int64_t>(values.shape(1));
-  rows.values = values.data();
-  RowsHandle handle;
-  handle.view_ = rows;
-  handle.arrays_ = {nb::cast(values)};
-  handle.check(fingerprint, n_threads,
-               [&](std::int64_t begin, std::int64_t end, std::span<double> norms, auto& print, Poll& poll) {
-                 return validate_dense(rows.values, begin, end, rows.n_columns, norms, print, poll);
-               });
-  return handle;
+  return {unchecked(values), {nb::cast(values)}, n_threads, fingerprint};
 }
 
 template <class T, class Index>
 RowsHandle RowsHandle::csr(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
                            std::int64_t n_columns, std::int64_t n_threads, bool fingerprint) {
-  if (indptr.shape(0) == 0) throw nb::value_error("Corrupt CSR matrix: indptr is empty.");
-  if (n_columns < 0) throw nb::value_error("Corrupt CSR matrix: negative number of columns.");
-  CsrRows<T, Index> rows;
-  rows.n_kept = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-  rows.n_columns = n_columns;
-  rows.values = values.data();
-  rows.indices = indices.data();
-  rows.indptr = indptr.data();
-  const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
-  if (const auto fault = validate_indptr(rows.indptr, rows.n_kept, n_stored)) refuse(*fault);
-  RowsHandle handle;
-  handle.view_ = rows;
-  handle.arrays_ = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
-  handle.check(fingerprint, n_threads,
-               [&](std::int64_t begin, std::int64_t end, std::span<double> norms, auto& print, Poll& poll) {
-                 return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, n_columns, norms, print, poll);
-               });
-  return handle;
+  const auto rows = unchecked(values, indices, indptr, n_columns);
+  return {rows, {nb::cast(values), nb::cast(indices), nb::cast(indptr)}, n_threads, fingerprint};
 }
 
 RowsHandle RowsHandle::part(const Vector<std::int64_t>& positions) const {
@@ -295,14 +382,12 @@ void bind_rows(nb::module_& m) {
   m.def("checksum", &checksum, nb::arg("array"), nb::sig("def checksum(array: NDArray[numpy.generic]) -> int"),
         "A number that changes with any bit of a one-dimensional array.");
   nb::class_<RowsHandle> cls(m, "Rows", "Training rows, read in place. Construction checks every value and index once.");
-  cls.def_static("dense", &RowsHandle::dense<float>, nb::arg("values").noconvert(), nb::arg("n_threads") = 1,
-                 nb::arg("fingerprint") = false);
-  cls.def_static("dense", &RowsHandle::dense<double>, nb::arg("values").noconvert(), nb::arg("n_threads") = 1,
-                 nb::arg("fingerprint") = false);
-  bind_csr<float, std::int32_t>(cls);
-  bind_csr<float, std::int64_t>(cls);
-  bind_csr<double, std::int32_t>(cls);
-  bind_csr<double, std::int64_t>(cls);
+  bind_dense<float>(m, cls);
+  bind_dense<double>(m, cls);
+  bind_csr<float, std::int32_t>(m, cls);
+  bind_csr<float, std::int64_t>(m, cls);
+  bind_csr<double, std::int32_t>(m, cls);
+  bind_csr<double, std::int64_t>(m, cls);
   cls.def("part", &RowsHandle::part, nb::arg("positions"), "The rows at these positions; a part of a part is a part.");
   cls.def("with_constant", &RowsHandle::with_constant, nb::arg("rho"), "The rows with the constant feature rho appended.");
   cls.def("column_squares", &column_squares,

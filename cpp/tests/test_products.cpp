@@ -46,6 +46,13 @@ void all_layouts() {
   }
 }
 
+/// More weights than the cache holds: those of later rows are fetched ahead, and none beyond the last row.
+void many_weights() {
+  Rng rng = make_rng(2);
+  const Toy toy(5, {.m = 40, .d = 8000, .density = 0.004});
+  in_every_layout(toy, [&](const auto& rows, const std::string& layout) { check_products(rows, 13, rng, layout); });
+}
+
 }  // namespace
 
-int main() { return run_all({{"all layouts", all_layouts}}); }
+int main() { return run_all({{"all layouts", all_layouts}, {"many weights", many_weights}}); }

@@ -37,8 +37,9 @@ struct Csr {
 
   std::optional<Fault> validate() {
     Fingerprint fingerprint(2, 3);
+    Repeats repeats;
     if (const auto fault = validate_indptr(indptr.data(), 2, static_cast<std::int64_t>(values.size()))) return fault;
-    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, fingerprint);
+    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, repeats, fingerprint);
     print = fingerprint.value();
     return fault;
   }
@@ -118,11 +119,12 @@ void empty_csr() {
   const std::vector<std::int64_t> indptr{0, 0, 0};
   std::vector<double> norms{-1, -1};
   Fingerprint print(2, 3);
+  Repeats repeats;
   const double* no_values = nullptr;
   const std::int32_t* no_indices = nullptr;
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms, print), "rows without values pass");
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms, repeats, print), "rows without values pass");
   check(norms == std::vector<double>{0, 0}, "and have norm 0");
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>(), print),
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>(), repeats, print),
         "no rows and no columns pass");
 }
 

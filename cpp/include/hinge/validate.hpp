@@ -66,6 +66,25 @@ std::optional<Fault> validate_dense(const T* values, std::int64_t begin, std::in
   return std::nullopt;
 }
 
+/// Finds a column that a row has twice. Its memory is only made for a row that is not sorted, and serves for all that follow.
+class Repeats {
+ public:
+  /// The first of the column indices of row i that stands there before, or null.
+  template <class Index>
+  const Index* find(std::int64_t i, std::span<const Index> indices, std::int64_t n_columns) {
+    if (last_row_with_.empty()) last_row_with_.assign(static_cast<std::size_t>(n_columns), -1);
+    for (const Index& j : indices) {
+      auto& row = last_row_with_[static_cast<std::size_t>(j)];
+      if (row == i) return &j;
+      row = i;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::vector<std::int64_t> last_row_with_;  // by column
+};
+
 /// `indptr` has n_rows + 1 entries, and `n_stored` is the number of values and of indices. To be asked before any row is.
 inline std::optional<Fault> validate_indptr(const std::int64_t* indptr, std::int64_t n_rows, std::int64_t n_stored) {
   if (indptr[0] != 0) return Fault{Fault::Kind::indptr, 0, -1};
@@ -78,10 +97,9 @@ inline std::optional<Fault> validate_indptr(const std::int64_t* indptr, std::int
 /// The rows first .. last-1, as above.
 template <class T, class Index, class Print, class Stop = Never>
 std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t first,
-                                  std::int64_t last, std::int64_t n_columns, std::span<double> norms, Print& print,
-                                  Stop&& stop = {}) {
+                                  std::int64_t last, std::int64_t n_columns, std::span<double> norms, Repeats& repeats,
+                                  Print& print, Stop&& stop = {}) {
   const auto last_column = static_cast<Index>(std::min<std::int64_t>(n_columns - 1, std::numeric_limits<Index>::max()));
-  std::vector<std::int64_t> last_row_with;  // per column; only made when a row is not sorted
   for (std::int64_t i = first; i < last; ++i) {
     const std::int64_t begin = indptr[i];
     const std::int64_t end = indptr[i + 1];
@@ -104,12 +122,8 @@ std::optional<Fault> validate_csr(const T* values, const Index* indices, const s
       return Fault{Fault::Kind::overflow, i, -1};
     }
     if (!descends) continue;
-    if (last_row_with.empty()) last_row_with.assign(static_cast<std::size_t>(n_columns), -1);
-    for (std::int64_t p = begin; p < end; ++p) {
-      auto& row = last_row_with[static_cast<std::size_t>(indices[p])];
-      if (row == i) return Fault{Fault::Kind::duplicate, i, static_cast<std::int64_t>(indices[p])};
-      row = i;
-    }
+    const std::span<const Index> columns(indices + begin, static_cast<std::size_t>(end - begin));
+    if (const Index* twice = repeats.find(i, columns, n_columns)) return Fault{Fault::Kind::duplicate, i, *twice};
   }
   return std::nullopt;
 }

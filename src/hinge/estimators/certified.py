@@ -19,7 +19,18 @@ from hinge import _core, checks
 from hinge.certificate import Certificate, Certificates, Claim
 from hinge.estimators.documented import Documented
 from hinge.estimators.turns import alone
-from hinge.problem import Floats, Intercept, Loss, Order, Problem, as_loss, as_order, as_rows, held_still
+from hinge.problem import (
+    Floats,
+    Intercept,
+    Loss,
+    Order,
+    Problem,
+    as_loss,
+    as_order,
+    as_rows,
+    held_still,
+    side_by_side,
+)
 from hinge.problem.labels import class_factors, counted, distinct, one_vs_rest, without_absent
 from hinge.solvers import Composite, Configuration, Solver, State, as_solver
 from hinge.training.advice import warn_unless_converged
@@ -247,8 +258,7 @@ class CertifiedSVC(Documented, ClassifierMixin, BaseEstimator):  # type: ignore[
             self._saved = ([outcome.state for outcome in outcomes], shape, self._chosen_solver())
 
     def _store_weights(self, problems: list[Problem], outcomes: list[Outcome]) -> None:
-        # The weights of a feature side by side, as predictions read them.
-        self.coef_ = np.asfortranarray([outcome.model.w[:-1] for outcome in outcomes])
+        self.coef_ = side_by_side([outcome.model.w[:-1] for outcome in outcomes])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,7 @@ import numpy as np
 from hinge import _core
 from hinge.estimators.stream import Chunk, Native, Settings, Stream
 from hinge.features.fourier_map import FourierMap
-from hinge.problem import Floats, Integers, as_rows
+from hinge.problem import Floats, Integers, as_rows, decision
 from hinge.training.signals import Signals, in_main_thread
 
 # Rows that are mapped at once. The features of a row do not depend on it.
@@ -86,7 +86,9 @@ class KernelStream(Stream):
         parts = [np.zeros((0, len(model.coef)))]
         for begin in range(0, len(rows), _ROWS):
             some = np.arange(begin, min(begin + _ROWS, len(rows)))
-            parts.append(as_rows(self._features_of(rows, some)).decision(model.coef.T, model.intercept, self.n_threads))
+            parts.append(
+                decision(self._features_of(rows, some), model.coef.T, model.intercept, n_threads=self.n_threads)
+            )
         return np.concatenate(parts)
 
     def mapped(self, rows: _core.Rows) -> Any:

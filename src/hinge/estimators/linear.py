@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hinge import checks
 from hinge.estimators.certified import CertifiedSVC
-from hinge.problem import Floats, Order, as_rows, held_still
+from hinge.problem import Floats, Order, decision, held_still, side_by_side
 from hinge.problem.labels import predicted
 from hinge.solvers import Composite, Solver
 from hinge.training.foreign import LinearModel
@@ -216,7 +216,7 @@ class LinearSVC(CertifiedSVC):
         with held_still(X):
             weights, constants = np.ascontiguousarray(_dense(coef).T), np.ascontiguousarray(intercept)  # see _store
             n_threads = checks.threads(self.n_jobs)
-            scores = as_rows(X, self._names(), n_threads).decision(weights, constants, n_threads)
+            scores = decision(X, weights, constants, self._names(), n_threads)
         return classes, scores.ravel() if scores.shape[1] == 1 else scores
 
     def _weights(self) -> Floats:
@@ -239,7 +239,7 @@ class LinearSVC(CertifiedSVC):
     def densify(self) -> Self:
         """Make `coef_` a dense array again, as it is after `fit`."""
         check_is_fitted(self)
-        self.coef_ = np.asfortranarray(_dense(self.coef_))
+        self.coef_ = side_by_side(_dense(self.coef_))
         return self
 
     def sparsify(self) -> Self:

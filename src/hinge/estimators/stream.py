@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hinge import _core
 from hinge.problem import Floats, Integers, Intercept
 from hinge.problem.labels import class_factors
-from hinge.problem.rows import unit_factors
+from hinge.problem.rows import side_by_side, unit_factors
 from hinge.training.signals import Signals, in_main_thread
 
 #: The streams of the core.
@@ -194,7 +194,7 @@ class Model:
         self.seen = seen
         self.steps = steps
         self.models = models
-        self.coef = _read_only(np.asfortranarray([w[:-1] for w, _ in models]))  # as predictions read it
+        self.coef = _read_only(side_by_side([w[:-1] for w, _ in models]))  # as predictions read it
         self.intercept = _read_only(np.array([b + rho * w[-1] for w, b in models]))
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hinge import _core
 from hinge.features.blocks import row_blocks
-from hinge.problem import Floats, as_rows
+from hinge.problem import Floats, as_rows, decision
 
 # Bytes of a row of a panel of frequencies, as native code reads them.
 _PANEL_BYTES = 128
@@ -59,7 +59,7 @@ class FourierMap(ABC):
         for rows in row_blocks(X.shape[0], self.n_out * int(X.dtype.itemsize), _BLOCK_BYTES):
             features = np.empty((rows.stop - rows.start, self.n_out), dtype=X.dtype)
             self.write(X[rows], features, n_threads)
-            scores[rows] = as_rows(features).decision(columns, zeros, n_threads)
+            scores[rows] = decision(features, columns, zeros, n_threads=n_threads)
         return scores
 
     @abstractmethod

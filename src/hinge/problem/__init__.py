@@ -4,7 +4,7 @@ from hinge.problem.intercept import Intercept, InterceptChoice, InterceptKind
 from hinge.problem.loss import LOSSES, Loss, as_loss
 from hinge.problem.order import Blocks, Once, Order, Permutation, as_order
 from hinge.problem.problem import Floats, Integers, Problem
-from hinge.problem.rows import as_rows, column_names, held_still
+from hinge.problem.rows import as_rows, column_names, decision, held_still, side_by_side
 
 __all__ = [
     "LOSSES",
@@ -23,5 +23,7 @@ __all__ = [
     "as_order",
     "as_rows",
     "column_names",
+    "decision",
     "held_still",
+    "side_by_side",
 ]

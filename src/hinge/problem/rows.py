@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import _get_feature_names
 
 from hinge import _core
+
+# Bytes of a line of the cache.
+_LINE = 64
 
 
 def as_rows(X: Any, names: npt.NDArray[Any] | None = None, n_threads: int = 1, fingerprint: bool = False) -> _core.Rows:
@@ -25,8 +28,32 @@ def as_rows(X: Any, names: npt.NDArray[Any] | None = None, n_threads: int = 1, f
     Raises ValueError with row and column for NaN, infinity, indices out of range, duplicates and a corrupt indptr; with
     the `names` of the columns it tells that of the column, too.
     """
+    with _naming(names):
+        make: Callable[..., _core.Rows] = _core.Rows.csr if sp.issparse(X) else _core.Rows.dense
+        return make(*_native_arrays(X), n_threads=n_threads, fingerprint=fingerprint)
+
+
+def decision(
+    X: Any,
+    weights: npt.NDArray[np.float64],
+    intercept: npt.NDArray[np.float64],
+    names: npt.NDArray[Any] | None = None,
+    n_threads: int = 1,
+) -> npt.NDArray[np.float64]:
+    """``w.x_i + b`` of each row of X for every column of `weights`; shape (n_samples, number of columns).
+
+    Has the bits of ``as_rows(X).decision(...)`` and raises as :func:`as_rows` does, but reads X only once.
+    """
+    with _naming(names):
+        native: Callable[..., npt.NDArray[np.float64]] = _core.decision
+        return native(*_native_arrays(X), weights=weights, intercept=intercept, n_threads=n_threads)
+
+
+@contextmanager
+def _naming(names: npt.NDArray[Any] | None) -> Iterator[None]:
+    """Errors about a column tell its name, too."""
     try:
-        return _native_rows(X, n_threads, fingerprint)
+        yield
     except ValueError as error:
         if names is None:
             raise
@@ -40,15 +67,16 @@ def column_names(X: Any) -> npt.NDArray[Any] | None:
     return names
 
 
-def _native_rows(X: Any, n_threads: int, fingerprint: bool) -> _core.Rows:
+def _native_arrays(X: Any) -> tuple[Any, ...]:
+    """What native code reads of X: (values,) or, of a CSR matrix, (values, indices, indptr, number of columns)."""
     if not sp.issparse(X):
-        return _core.Rows.dense(_in_place(X), n_threads, fingerprint)
+        return (_in_place(X),)
     if X.format != "csr":
         raise TypeError(f"expected a CSR matrix, got {X.format}")
     if X.indptr.size != X.shape[0] + 1:
         raise ValueError(f"Corrupt CSR matrix: indptr has {X.indptr.size} entries for {X.shape[0]} rows.")
     indptr = _in_place(X.indptr.astype(np.int64, copy=False))
-    return _core.Rows.csr(_in_place(X.data), _indices(X.indices), indptr, X.shape[1], n_threads, fingerprint)
+    return _in_place(X.data), _indices(X.indices), indptr, X.shape[1]
 
 
 def _indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -73,6 +101,20 @@ def scaled(X: Any, factors: npt.NDArray[np.float64]) -> Any:
         return X * factors[:, np.newaxis]
     copied = X.astype(np.float64)
     copied.data *= np.repeat(factors, np.diff(X.indptr))
+    return copied
+
+
+def side_by_side(weights: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """A copy of weights, one row for each class, as predictions read them.
+
+    Those of a feature are side by side, and the first of them begin a line of the cache: they then lie on as few lines
+    as possible.
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    memory = np.empty(given.size * given.itemsize + _LINE, dtype=np.uint8)
+    begin = -memory.ctypes.data % _LINE
+    copied = memory[begin : begin + given.nbytes].view(np.float64).reshape(given.shape[::-1]).T
+    copied[...] = given
     return copied
 
 

@@ -23,6 +23,7 @@ from hinge.problem import (
     as_order,
     as_rows,
     column_names,
+    decision,
     held_still,
 )
 from hinge.problem.labels import class_factors, counted, distinct, predicted, without_absent
@@ -87,7 +88,7 @@ class Solution:
             raise ValueError(f"X has {X.shape[1]} features, but this Solution was trained on {self.coef.size}.")
         with held_still(X):
             weights = np.ascontiguousarray(self.coef[:, np.newaxis])
-            return as_rows(X, names).decision(weights, np.array([self.intercept])).ravel()
+            return decision(X, weights, np.array([self.intercept]), names).ravel()
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each sample."""
