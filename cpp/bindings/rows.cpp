@@ -36,8 +36,6 @@ std::string place(const Fault& fault) {
         return "Corrupt CSR matrix: column index out of range at " + at + ".";
       case duplicate:
         return "CSR matrix with duplicate entries at " + at + ": call sum_duplicates() on it first.";
-      case stopped:
-        return "Validation was stopped.";
       case indptr:
         return "Corrupt CSR matrix: indptr does not start at 0, decreases, or points beyond the data at " + at + ".";
     }
@@ -163,9 +161,53 @@ namespace {
 
 /// For rows that nobody will want to tell from others.
 struct NoFingerprint {
-  template <class... Row>
-  void add_row(const Row&...) {}
+  /// Rows that are checked at once store about so many values: they are still in the cache for what comes next.
+  static constexpr std::int64_t kStoredAtOnce = 1 << 12;
+
+  template <class R>
+  void add(const R&, std::int64_t, std::int64_t) {}
   void merge(const NoFingerprint&) {}
+};
+
+struct RowsFingerprint : Fingerprint {
+  using Fingerprint::Fingerprint;
+
+  /// Few enough for the first level of the cache. On Covertype, checked with fingerprint: 11.8 ms; with twice as many 16.6 ms.
+  static constexpr std::int64_t kStoredAtOnce = 1 << 10;
+
+  /// The rows begin .. end-1 of all rows.
+  template <class T>
+  void add(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end) {
+    const std::int64_t n = rows.n_features();
+    add_values(begin * n, rows.values + begin * n, (end - begin) * n);
+  }
+  template <class T, class Index>
+  void add(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = rows.indptr[begin];
+    const std::int64_t n = rows.indptr[end] - first;
+    add_values(first, rows.values + first, n);
+    add_indices(first, rows.indices + first, n);
+    add_ends(begin, rows.indptr + begin + 1, end - begin);
+  }
+
+  /// All rows of a part, as if there were no others.
+  template <class T>
+  void add_part(const DenseRows<T>& rows) {
+    const std::int64_t n = rows.n_features();
+    for (std::int64_t i = 0; i < rows.size(); ++i) add_values(i * n, rows.values + rows.row(i) * n, n);
+  }
+  template <class T, class Index>
+  void add_part(const CsrRows<T, Index>& rows) {
+    std::int64_t end = 0;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t at = rows.indptr[rows.row(i)];
+      const std::int64_t n = rows.stored(i);
+      add_values(end, rows.values + at, n);
+      add_indices(end, rows.indices + at, n);
+      end += n;
+      add_ends(i, &end, 1);
+    }
+  }
 };
 
 /// What checking some of the rows has found.
@@ -180,20 +222,17 @@ struct Checked {
   }
 };
 
-template <class T, class Print>
-std::optional<Fault> fault_in(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms, Repeats&,
-                              Print& print, Poll& poll) {
-  return validate_dense(rows.values, begin, end, rows.n_columns, norms, print, poll);
+template <class T>
+std::optional<Fault> fault_in(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms,
+                              Repeats&) {
+  return validate_dense(rows.values, begin, end, rows.n_columns, norms);
 }
 
-template <class T, class Index, class Print>
+template <class T, class Index>
 std::optional<Fault> fault_in(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms,
-                              Repeats& repeats, Print& print, Poll& poll) {
-  return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, rows.n_columns, norms, repeats, print, poll);
+                              Repeats& repeats) {
+  return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, rows.n_columns, norms, repeats);
 }
-
-/// Rows that are checked at once store about so many values: they are still in the cache for what comes then.
-constexpr std::int64_t kStoredAtOnce = 1 << 12;
 
 /// Checks all rows, a few at a time, and refuses them with the first fault. then(begin, end, poll), for rows that have passed, returns
 /// false when stopped by its poll. Returns the squared norms; `print` receives every row.
@@ -203,25 +242,25 @@ std::vector<double> check(const R& rows, std::int64_t n_threads, Print& print, T
   Checked<Print> all{print, std::nullopt};
   std::atomic<std::int64_t> good = rows.size();  // rows behind a fault need not be looked at
   const std::int64_t per_row = rows.total_stored() / std::max<std::int64_t>(rows.size(), 1);
-  const std::int64_t at_once = kStoredAtOnce / (per_row + 1) + 1;
+  const std::int64_t at_once = Print::kStoredAtOnce / (per_row + 1) + 1;
   const auto add = [&](Checked<Print>& part, std::int64_t begin, std::int64_t end, Poll& own) {
     Repeats repeats;
     for (std::int64_t i = begin; i < std::min<std::int64_t>(end, good); i += at_once) {
       const std::int64_t last = std::min(i + at_once, end);
-      part.fault = fault_in(rows, i, last, norms, repeats, part.print, own);
-      if (part.fault && part.fault->kind == Fault::Kind::stopped) return false;
+      part.fault = fault_in(rows, i, last, norms, repeats);
       if (part.fault) {
         for (std::int64_t known = good; begin < known && !good.compare_exchange_weak(known, begin);) {
         }
         return true;
       }
-      if (!then(i, last, own)) return false;
+      part.print.add(rows, i, last);
+      if (!then(i, last, own) || own((last - i) * per_row)) return false;
     }
     return true;
   };
   bool finished = false;
   interruptible([&](Poll& poll) { finished = sum_over(parts_of(rows, 0), n_threads, poll, Checked<Print>{}, all, add); });
-  if (!finished) refuse({Fault::Kind::stopped});
+  if (!finished) throw nb::value_error("Validation was stopped.");
   if (all.fault) refuse(*all.fault);
   print = all.print;
   return norms;
@@ -304,7 +343,7 @@ RowsHandle::RowsHandle(const R& rows, std::vector<nb::object> arrays, std::int64
     : view_(rows), arrays_(std::move(arrays)) {
   const auto nothing = [](std::int64_t, std::int64_t, Poll&) { return true; };
   if (fingerprint) {
-    Fingerprint print(rows.size(), rows.n_features());
+    RowsFingerprint print(rows.size(), rows.n_features());
     set_norms(check(rows, n_threads, print, nothing));
     fingerprint_ = print.value();
   } else {
@@ -316,18 +355,8 @@ RowsHandle::RowsHandle(const R& rows, std::vector<nb::object> arrays, std::int64
 std::uint64_t RowsHandle::fingerprint() const {
   if (kept_ == nullptr && fingerprint_) return *fingerprint_;
   const WithoutGil released;
-  Fingerprint print(size(), n_features());
-  visit([&](const auto& rows) {
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t row = rows.row(i);
-      if constexpr (requires { rows.indptr; }) {
-        const std::int64_t begin = rows.indptr[row];
-        print.add_row(i, rows.values + begin, rows.indices + begin, rows.stored(i));
-      } else {
-        print.add_row(i, rows.values + row * rows.n_features(), rows.n_features());
-      }
-    }
-  });
+  RowsFingerprint print(size(), n_features());
+  visit([&](const auto& rows) { kept_ ? print.add_part(rows) : print.add(rows, 0, rows.size()); });
   return print.value();
 }
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "hinge/fingerprint.hpp"
 #include "hinge/validate.hpp"
+#include "toys.hpp"
 
 using namespace hinge;
 using namespace hinge::test;
@@ -36,10 +38,13 @@ struct Csr {
   std::uint64_t print = 0;
 
   std::optional<Fault> validate() {
-    Fingerprint fingerprint(2, 3);
     Repeats repeats;
     if (const auto fault = validate_indptr(indptr.data(), 2, static_cast<std::int64_t>(values.size()))) return fault;
-    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, repeats, fingerprint);
+    const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, repeats);
+    Fingerprint fingerprint(2, 3);
+    fingerprint.add_values(0, values.data(), indptr[2]);
+    fingerprint.add_indices(0, indices.data(), indptr[2]);
+    fingerprint.add_ends(0, indptr.data() + 1, 2);
     print = fingerprint.value();
     return fault;
   }
@@ -102,6 +107,38 @@ void bad_csr() {
   bad_csr_of<double, std::int64_t>();
 }
 
+/// Rows that are empty, or end high where the next begins low: all of them sorted, or one of them not.
+void rows_of_all_lengths() {
+  constexpr std::int64_t kColumns = 7;
+  Rng rng = make_rng(3);
+  for (int times = 0; times < 2000; ++times) {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> indices;
+    const std::int64_t m = 1 + rng.below(6);
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int32_t j = 0; j < kColumns; ++j) {
+        if (rng.below(3) == 0) indices.push_back(j);
+      }
+      indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+    indices.shrink_to_fit();
+    const std::vector<double> values(indices.size(), 1.0);
+    std::vector<double> norms(static_cast<std::size_t>(m));
+    Repeats repeats;
+    check(!validate_csr(values.data(), indices.data(), indptr.data(), 0, m, kColumns, norms, repeats), "sorted rows pass");
+    const std::int64_t i = rng.below(m);
+    const std::int64_t begin = indptr[static_cast<std::size_t>(i)];
+    const std::int64_t count = indptr[static_cast<std::size_t>(i + 1)] - begin;
+    if (count < 2) continue;
+    const auto first = indices.begin() + begin;
+    std::swap(first[0], first[count - 1]);
+    check(!validate_csr(values.data(), indices.data(), indptr.data(), 0, m, kColumns, norms, repeats), "so do others");
+    first[0] = first[count - 1];
+    expect(validate_csr(values.data(), indices.data(), indptr.data(), 0, m, kColumns, norms, repeats), Kind::duplicate, i,
+           first[0], "a column twice in one row");
+  }
+}
+
 void csr_overflow() {
   Csr<double, std::int32_t> bad;
   bad.values = {1e200, 1, 1};
@@ -118,20 +155,18 @@ void csr_overflow() {
 void empty_csr() {
   const std::vector<std::int64_t> indptr{0, 0, 0};
   std::vector<double> norms{-1, -1};
-  Fingerprint print(2, 3);
   Repeats repeats;
   const double* no_values = nullptr;
   const std::int32_t* no_indices = nullptr;
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms, repeats, print), "rows without values pass");
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 2, 3, norms, repeats), "rows without values pass");
   check(norms == std::vector<double>{0, 0}, "and have norm 0");
-  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>(), repeats, print),
+  check(!validate_csr(no_values, no_indices, indptr.data(), 0, 0, 0, std::span<double>(), repeats),
         "no rows and no columns pass");
 }
 
 void bad_dense() {
   std::vector<double> norms(2);
-  Fingerprint print(2, 3);
-  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 0, 2, 3, norms, print); };
+  const auto validate = [&](const std::vector<double>& values) { return validate_dense(values.data(), 0, 2, 3, norms); };
   check(!validate({1, 2, 3, 0, 0, 0}), "good rows pass");
   check(norms == std::vector<double>{14, 0}, "squared norms");
   expect(validate({1, 2, 3, 0, kNan, kInfinity}), Kind::nan, 1, 1, "NaN");
@@ -140,7 +175,7 @@ void bad_dense() {
   expect(validate({1e155, 0, 0, 0, 0, 0}), Kind::overflow, 0, -1, "a square overflows");
   expect(validate({1e154, 1e154, 1e154, 0, 0, 0}), Kind::overflow, 0, -1, "a sum of squares overflows");
   const std::vector<float> narrow{std::numeric_limits<float>::max(), 0, 0, 0, 0, 0};
-  check(!validate_dense(narrow.data(), 0, 2, 3, norms, print), "no float overflows");
+  check(!validate_dense(narrow.data(), 0, 2, 3, norms), "no float overflows");
 }
 
 /// Dense rows of `width` values: any bit that changes, two signs that change, two values or rows that change places.
@@ -155,7 +190,7 @@ void dense_fingerprints_of(std::int64_t width) {
   std::size_t n = 0;
   const auto note = [&](const std::vector<T>& changed) {
     Fingerprint print(kRows, width);
-    for (std::int64_t i = 0; i < kRows; ++i) print.add_row(i, changed.data() + i * width, width);
+    print.add_values(0, changed.data(), kRows * width);
     seen.insert(print.value());
     ++n;
   };
@@ -181,6 +216,14 @@ void dense_fingerprints_of(std::int64_t width) {
   std::swap_ranges(changed.begin(), changed.begin() + width, changed.begin() + width);
   note(changed);
   check(seen.size() == n, "all fingerprints differ, width " + std::to_string(width));
+  Fingerprint whole(kRows, width);
+  whole.add_values(0, values.data(), kRows * width);
+  Fingerprint first(kRows, width);
+  Fingerprint rest;
+  first.add_values(0, values.data(), width + 1);
+  rest.add_values(width + 1, values.data() + width + 1, (kRows - 1) * width - 1);
+  first.merge(rest);
+  check(first.value() == whole.value(), "a fingerprint is the sum of its parts");
 }
 
 void fingerprints() {
@@ -215,6 +258,7 @@ void fingerprints() {
 int main() {
   return run_all({{"bad CSR is refused with its place", bad_csr},
                   {"overflow in CSR is refused", csr_overflow},
+                  {"rows of all lengths pass unless one has a column twice", rows_of_all_lengths},
                   {"empty CSR passes", empty_csr},
                   {"bad dense rows are refused with their place", bad_dense},
                   {"fingerprints tell rows apart", fingerprints}});

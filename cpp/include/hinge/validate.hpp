@@ -1,24 +1,24 @@
 #pragma once
-// One pass over data that comes from outside: finite values, indices in range, no duplicates; the squared norms and the fingerprint.
+// One pass over data that comes from outside: finite values, indices in range, no duplicates; the squared norms.
 // Nothing else in the core reads an array that has not been through here.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
-#include "hinge/fingerprint.hpp"
-#include "hinge/rng.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
 
 /// The first thing found wrong, or none. `column` is -1 where only the row matters.
 struct Fault {
-  enum class Kind { nan, infinity, overflow, index_range, duplicate, indptr, stopped } kind;
+  enum class Kind { nan, infinity, overflow, index_range, duplicate, indptr } kind;
   std::int64_t row = -1;
   std::int64_t column = -1;
 };
@@ -46,17 +46,14 @@ double squares(const T* x, std::int64_t n) {
 
 }  // namespace detail
 
-/// The rows begin .. end-1. `norms[i]` receives |x_i|^2, `print` every row. A row whose sum of squares is not finite holds a bad value
-/// or overflows.
-template <class T, class Print, class Stop = Never>
+/// The rows begin .. end-1. `norms[i]` receives |x_i|^2. A row whose sum of squares is not finite holds a bad value or overflows.
+template <class T>
 std::optional<Fault> validate_dense(const T* values, std::int64_t begin, std::int64_t end, std::int64_t n_columns,
-                                    std::span<double> norms, Print& print, Stop&& stop = {}) {
+                                    std::span<double> norms) {
   for (std::int64_t i = begin; i < end; ++i) {
-    if (stop(n_columns)) return Fault{Fault::Kind::stopped};
     const T* x = values + i * n_columns;
     norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
                                [x](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); });
-    print.add_row(i, x, n_columns);
     if (std::isfinite(norms[i])) continue;
     for (std::int64_t j = 0; j < n_columns; ++j) {
       if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
@@ -94,35 +91,58 @@ inline std::optional<Fault> validate_indptr(const std::int64_t* indptr, std::int
   return std::nullopt;
 }
 
-/// The rows first .. last-1, as above.
-template <class T, class Index, class Print, class Stop = Never>
+namespace detail {
+
+/// Falls of indices that a number as wide as an index counts for certain.
+inline constexpr std::int64_t kAtOnce = std::int64_t{1} << 30;
+
+/// Whether the column indices of the rows first .. last-1 are in range and ascend in every row. All are looked at in one go, several at
+/// once: where a row begins the index may fall, so the falls are counted, and those at the beginnings taken off.
+template <class Index>
+bool in_range_and_sorted(const Index* indices, const std::int64_t* indptr, std::int64_t first, std::int64_t last,
+                         Index last_column) {
+  const std::int64_t begin = indptr[first];
+  const std::int64_t end = indptr[last];
+  Index outside = 0;  // as wide as an index, so that several are looked at at once
+  for (std::int64_t p = begin; p < end; ++p) outside |= static_cast<Index>((indices[p] < 0) | (indices[p] > last_column));
+  std::int64_t falls = 0;
+  for (std::int64_t p = begin + 1; p < end; p += kAtOnce) {
+    std::make_unsigned_t<Index> some = 0;
+    for (std::int64_t q = p; q < std::min(p + kAtOnce, end); ++q) some += indices[q] <= indices[q - 1];
+    falls += static_cast<std::int64_t>(some);
+  }
+  for (std::int64_t i = first + 1; i < last; ++i) {
+    const std::int64_t p = indptr[i];
+    if (p > std::max(begin, indptr[i - 1]) && p < end) falls -= indices[p] <= indices[p - 1];
+  }
+  return !outside && falls == 0;
+}
+
+}  // namespace detail
+
+/// The rows first .. last-1, as above. `indptr` has been validated.
+template <class T, class Index>
 std::optional<Fault> validate_csr(const T* values, const Index* indices, const std::int64_t* indptr, std::int64_t first,
-                                  std::int64_t last, std::int64_t n_columns, std::span<double> norms, Repeats& repeats,
-                                  Print& print, Stop&& stop = {}) {
+                                  std::int64_t last, std::int64_t n_columns, std::span<double> norms, Repeats& repeats) {
   const auto last_column = static_cast<Index>(std::min<std::int64_t>(n_columns - 1, std::numeric_limits<Index>::max()));
+  const bool good = detail::in_range_and_sorted(indices, indptr, first, last, last_column);
   for (std::int64_t i = first; i < last; ++i) {
     const std::int64_t begin = indptr[i];
     const std::int64_t end = indptr[i + 1];
-    if (stop(end - begin)) return Fault{Fault::Kind::stopped};
-    Index outside = 0;  // as wide as an index, so that several are looked at at once
-    Index descends = 0;
-    for (std::int64_t p = begin; p < end; ++p) outside |= static_cast<Index>((indices[p] < 0) | (indices[p] > last_column));
-    if (outside) {
-      const Index* bad = indices + begin;
-      while (*bad >= 0 && *bad <= last_column) ++bad;
-      return Fault{Fault::Kind::index_range, i, *bad};
+    const std::span<const Index> columns(indices + begin, static_cast<std::size_t>(end - begin));
+    if (!good) {
+      for (const Index j : columns) {
+        if (j < 0 || j > last_column) return Fault{Fault::Kind::index_range, i, j};
+      }
     }
-    for (std::int64_t p = begin + 1; p < end; ++p) descends |= static_cast<Index>(indices[p] <= indices[p - 1]);
     norms[i] = detail::squares(values + begin, end - begin);
-    print.add_row(i, values + begin, indices + begin, end - begin);
     if (!std::isfinite(norms[i])) {
       for (std::int64_t p = begin; p < end; ++p) {
         if (const auto kind = detail::fault_of(values[p])) return Fault{*kind, i, static_cast<std::int64_t>(indices[p])};
       }
       return Fault{Fault::Kind::overflow, i, -1};
     }
-    if (!descends) continue;
-    const std::span<const Index> columns(indices + begin, static_cast<std::size_t>(end - begin));
+    if (good || std::ranges::adjacent_find(columns, std::ranges::greater_equal{}) == columns.end()) continue;
     if (const Index* twice = repeats.find(i, columns, n_columns)) return Fault{Fault::Kind::duplicate, i, *twice};
   }
   return std::nullopt;
