@@ -3,6 +3,7 @@
     python benchmarks/accuracy.py                            # benchmarks/results/accuracy.md
     python benchmarks/accuracy.py --data Adult Web --limit 5 --output trial.md
     python benchmarks/accuracy.py --intercept free           # benchmarks/results/accuracy-free.md
+    python benchmarks/accuracy.py --data Web --update        # only these; what the page has of other data sets stays
 
 Without an intercept or with a free one, one thread, CPU seconds. Ours is asked for tol = accuracy and proves it. A competitor's own
 tolerance is made tighter, a third of a power of ten at a time, until its objective is within the accuracy of the optimum. Then all
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--update", action="store_true", help="keep what the output has of other data sets")
     given = parser.parse_args()
     if given.output is None:
         given.output = RESULTS / ("accuracy.md" if given.intercept == "none" else "accuracy-free.md")
@@ -82,8 +84,7 @@ def main() -> None:
     if unknown := set(given.peers or ()) - set(known):
         parser.error(f"--peers {sorted(unknown)}: with --intercept {given.intercept} choose among {list(known)}")
     peers = {name: known[name] for name in given.peers or known if known[name].missing() is None}
-    rows: list[list[str]] = []
-    figures: list[dict[str, Any]] = []
+    pages = Pages(given.output, given.intercept, list(peers), given.data, given.update)
     for name in given.data:
         for C in CS:
             problem = replace(load(name, C), intercept=given.intercept)
@@ -96,53 +97,68 @@ def main() -> None:
                 contestants = {program: of[accuracy] for program, of in found.items() if accuracy in of}
                 took = side_by_side(contestants, problem, given.repeats)
                 seconds = {program: took.get(program) for program in found}
-                if seconds["hinge"] is None:
-                    rows.append([name, f"{C:g}", f"{accuracy:g}", "not reached", *[""] * (len(peers) + 1)])
-                    continue
-                figures.append({"data": name, "C": C, "accuracy": accuracy, **seconds})
-                shown = ["never" if value is None else f"{value:.3f}" for value in seconds.values()]
-                ratio = min(ratio_to_ours(figures[-1], peer, given.limit) for peer in peers)
-                rows.append([name, f"{C:g}", f"{accuracy:g}", *shown, f"{ratio:.1f}"])
-                print(*rows[-1], sep=" | ", flush=True)
-        if figures:
-            write(given, rows, figures, list(peers))  # what is there so far: the next data set takes minutes
-    print(summary(figures, list(peers), given.limit))
+                pages.figures.append({"data": name, "C": C, "accuracy": accuracy, "limit": given.limit, **seconds})
+                print(*pages.row(pages.figures[-1]), sep=" | ", flush=True)
+        pages.write()  # what is there so far: the next data set takes minutes
+    print(pages.summary())
 
 
-def write(given: argparse.Namespace, rows: list[list[str]], figures: list[dict[str, Any]], peers: list[str]) -> None:
+class Pages:
     """The table, the figures in it and the plot."""
-    means = summary(figures, peers, given.limit)
-    table = markdown(("data", "C", "accuracy", "hinge", *peers, "best of them / hinge"), rows)
-    command = shlex.join(["python", "benchmarks/accuracy.py", *sys.argv[1:]])
-    given.output.write_text(
-        f"# Time to a true relative accuracy\n\n`{command}`: CPU seconds, one thread, {_WORDS[given.intercept]}. hinge is the default call with "
-        f"tol = accuracy; the others are tuned to just reach it.\n\n{table}\n\nTime / hinge's, geometric means, {given.limit:g} s where a "
-        f"program does not arrive:\n\n{means}\n\n![Seconds against C]({given.output.with_suffix('.png').name})\n",
-        encoding="utf-8",
-    )
-    given.output.with_suffix(".json").write_text(json.dumps(figures, indent=1), encoding="utf-8")
-    draw(figures, ("hinge", *peers), given.limit, given.output.with_suffix(".png"))
 
+    def __init__(self, path: Path, intercept: str, peers: list[str], measured: list[str], update: bool) -> None:
+        self.path, self.intercept, self.peers = path, intercept, peers
+        before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8")) if update else []
+        self.figures: list[dict[str, Any]] = [figure for figure in before if figure["data"] not in measured]
 
-def ratio_to_ours(figure: dict[str, Any], peer: str, limit: float) -> float:
-    """Seconds of a program over ours; the limit counts where it does not arrive."""
-    return float((limit if figure[peer] is None else figure[peer]) / figure["hinge"])
-
-
-def summary(figures: list[dict[str, Any]], peers: list[str], limit: float) -> str:
-    """Geometric means of the ratios, for each program and for the best of them."""
-    lines = []
-    for name, of in [*((peer, [peer]) for peer in peers), ("best", peers)]:
-        ratios = [(figure["C"], min(ratio_to_ours(figure, peer, limit) for peer in of)) for figure in figures]
-        hard = [ratio for C, ratio in ratios if C >= 10] or [1.0]
-        lines.append(
-            f"- {name}: {geometric(ratio for _, ratio in ratios):.1f}x over all cells, {geometric(hard):.1f}x over those with "
-            f"C >= 10, behind in {sum(ratio < 1 for _, ratio in ratios)} of {len(ratios)}"
+    def write(self) -> None:
+        """All that is known, in the order of the data sets."""
+        self.figures.sort(key=lambda figure: SETS.index(figure["data"]))
+        header = ("data", "C", "accuracy", "limit", "hinge", *self.peers, "best of them / hinge")
+        table = markdown(header, [self.row(figure) for figure in self.figures])
+        command = shlex.join(["python", "benchmarks/accuracy.py", *sys.argv[1:]])
+        self.path.write_text(
+            f"# Time to a true relative accuracy\n\n`{command}`: CPU seconds, one thread, {_WORDS[self.intercept]}. hinge is the default "
+            f"call with tol = accuracy; the others are tuned to just reach it, within the limit (seconds).\n\n{table}\n\nTime / hinge's, "
+            f"geometric means, the limit where a program does not arrive:\n\n{self.summary()}\n\n"
+            f"![Seconds against C]({self.path.with_suffix('.png').name})\n",
+            encoding="utf-8",
         )
-    return "\n".join(lines)
+        self.path.with_suffix(".json").write_text(json.dumps(self.figures, indent=1), encoding="utf-8")
+        draw(self.figures, ("hinge", *self.peers), self.path.with_suffix(".png"))
+
+    def row(self, figure: dict[str, Any]) -> list[str]:
+        """A line of the table."""
+        seconds = [figure[program] for program in ("hinge", *self.peers)]
+        shown = ["never" if value is None else f"{value:.3f}" for value in seconds]
+        ratio = f"{self._ratio(figure, self.peers):.1f}"
+        return [figure["data"], f"{figure['C']:g}", f"{figure['accuracy']:g}", f"{figure['limit']:g}", *shown, ratio]
+
+    def summary(self) -> str:
+        """Geometric means of the ratios, for each program and for the best of them."""
+        lines = []
+        for name, of in [*((peer, [peer]) for peer in self.peers), ("best", self.peers)]:
+            ratios = [(figure["C"], self._ratio(figure, of)) for figure in self.figures]
+            hard = [ratio for C, ratio in ratios if C >= 10] or [1.0]
+            lines.append(
+                f"- {name}: {geometric(ratio for _, ratio in ratios):.1f}x over all cells, {geometric(hard):.1f}x over those with "
+                f"C >= 10, behind in {sum(ratio < 1 for _, ratio in ratios)} of {len(ratios)}"
+            )
+        return "\n".join(lines)
+
+    @staticmethod
+    def _ratio(figure: dict[str, Any], peers: list[str]) -> float:
+        """Seconds of the fastest of these over ours; the limit counts where a program does not arrive."""
+        fastest, own = (min(known(figure, program) for program in of) for of in (peers, ["hinge"]))
+        return fastest / own
 
 
-def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], limit: float, path: Path) -> None:
+def known(figure: dict[str, Any], program: str) -> float:
+    """The seconds of a program, or the limit if it did not arrive."""
+    return float(figure["limit"] if figure[program] is None else figure[program])
+
+
+def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], path: Path) -> None:
     """Seconds against C, a panel for each data set and accuracy; at the dotted limit a program that does not arrive."""
     ours, *peers = programs
     black = plots.COLOURS.index("#000000")  # ours alone
@@ -152,11 +168,12 @@ def draw(figures: list[dict[str, Any]], programs: tuple[str, ...], limit: float,
         for accuracy in ACCURACIES:
             cells = [cell for cell in figures if (cell["data"], cell["accuracy"]) == (name, accuracy)]
             curves = [
-                plots.Curve(p, [c["C"] for c in cells], [limit if c[p] is None else c[p] for c in cells], looks[p])
+                plots.Curve(p, [c["C"] for c in cells], [known(c, p) for c in cells], looks[p])
                 for p in programs
                 if cells
             ]
-            panels.append(plots.Panel(f"{name}, to {accuracy:g}", "C", "seconds", curves, marks=(limit,)))
+            limits = tuple(sorted({cell["limit"] for cell in cells}))
+            panels.append(plots.Panel(f"{name}, to {accuracy:g}", "C", "seconds", curves, marks=limits))
     plots.save(panels, path, columns=len(ACCURACIES))
 
 

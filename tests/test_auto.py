@@ -52,11 +52,10 @@ def tall(m: int = 6000, d: int = 600) -> tuple[Any, Any]:
 def test_dcd_does_what_a_few_passes_can_do() -> None:
     X, y = make(3000, d=5)
     C = 0.5 / float(np.square(X).sum(axis=1).mean())
-    for intercept in ("none", "penalized"):
+    for intercept in ("none", "penalized", "free"):
         assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"dcd"}, intercept
         assert set(solvers_of(solve(sp.csr_matrix(X), y, C=3 * C, intercept=intercept))) == {"dcd"}, "sparse"
-    assert solvers_of(solve(X, y, C=C, intercept="free", tol=1e-2))[0] == "dcd", "a free intercept, roughly"
-    for harder in ({"intercept": "free"}, {"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
+    for harder in ({"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
         options = {"C": C, "intercept": "none"} | harder
         assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder
 

@@ -28,17 +28,20 @@ class Run {
 
   /// (rows read, whether all epochs were finished)
   std::tuple<std::int64_t, bool> advance(std::int64_t epochs, Poll& poll) {
-    const OneAtATime guard(mutex_);
-    expect_at_work();
-    const WithoutGil released;
-    const std::int64_t before = solver_.touched;
-    const bool finished = problem_.rows().visit([&](const auto& rows) {
-      for (std::int64_t e = 0; e < epochs; ++e) {
-        if (!solver_.run_epoch(rows, problem_.problem(), poll)) return false;
+    return work(poll, [&] { return epochs-- > 0; });
+  }
+
+  /// Epochs until so many rows are read, or the estimated gap is within `tol`: a call for each of many small ones would cost more than
+  /// they do. At least one.
+  std::tuple<std::int64_t, bool> advance_by(std::int64_t rows, double tol, Poll& poll) {
+    return work(poll, [&, enough = std::optional<std::int64_t>()]() mutable {
+      if (!enough) {
+        enough = solver_.touched + rows;
+        return true;
       }
-      return true;
+      const std::optional<Estimate> found = solver_.estimate(problem_.problem());
+      return solver_.touched < *enough && !(found && found->primal - found->dual <= tol * found->dual);
     });
-    return {solver_.touched - before, finished};
   }
 
   /// (w, b, multipliers)
@@ -104,6 +107,22 @@ class Run {
   std::mutex mutex_;
   bool surrendered_ = false;
 
+  /// Epochs as long as more() says so.
+  template <class More>
+  std::tuple<std::int64_t, bool> work(Poll& poll, More&& more) {
+    const OneAtATime guard(mutex_);
+    expect_at_work();
+    const WithoutGil released;
+    const std::int64_t before = solver_.touched;
+    const bool finished = problem_.rows().visit([&](const auto& rows) {
+      while (more()) {
+        if (!solver_.run_epoch(rows, problem_.problem(), poll)) return false;
+      }
+      return true;
+    });
+    return {solver_.touched - before, finished};
+  }
+
   void expect_at_work() const {
     if (surrendered_) throw std::runtime_error("this run has given its arrays away and has ended");
   }
@@ -115,6 +134,8 @@ void bind_solver(nb::module_& m, const char* name, const char* doc) {
   nb::class_<Run<S>>(m, name, doc)
       .def(nb::init<const ProblemHandle&, const Options&...>())
       .def("advance", &Run<S>::advance, nb::arg("epochs"), nb::arg("poll"), "(rows read, whether all epochs were finished)")
+      .def("advance_by", &Run<S>::advance_by, nb::arg("rows"), nb::arg("tol"), nb::arg("poll"),
+           "Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)")
       .def("point", &Run<S>::point, "(w, b, multipliers)")
       .def("estimate", &Run<S>::estimate, "(primal, dual), roughly, or None")
       .def("finished", &Run<S>::finished, "Whether its own rule has ended the run")

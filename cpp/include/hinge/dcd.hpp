@@ -70,6 +70,13 @@ struct Dcd : DualIterate {
   bool within_eps = false;           // the projected gradients of all rows are
   std::int64_t touched = 0;          // rows read
 
+  /// Memory that every epoch needs again.
+  struct Scratch {
+    std::vector<std::int64_t> visit;    // the active rows, in the order of the epoch
+    std::vector<std::int64_t> leaving;  // those that leave
+  };
+  Fleeting<Scratch> scratch;
+
   Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double spread, double penalty,
       std::int64_t batch, Order row_order, Rng random, std::int64_t n_threads)
       : order(row_order),
@@ -153,9 +160,11 @@ struct Dcd : DualIterate {
   /// One epoch over the active rows. False when stopped by the poll: a and w are valid, the estimates are not.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
-    std::vector<std::int64_t> visit(active.size());
+    std::vector<std::int64_t>& visit = scratch->visit;
+    visit.resize(active.size());
     if (!order.arrange(active, visit, rng, poll)) return false;
-    Accounts accounts;
+    scratch->leaving.clear();
+    Accounts accounts{scratch->leaving};
     const auto n = static_cast<std::int64_t>(visit.size());
     const bool alone = batches.size == 1 || overshot || n < kLeastBatches * batches.size;
     const bool finished =
@@ -201,13 +210,13 @@ struct Dcd : DualIterate {
       double lowest = kInfinity;
     };
 
-    std::vector<std::int64_t> leaving;
-    Extremes extremes;         // of the projected gradients
+    std::vector<std::int64_t>& leaving;
+    Extremes extremes = {};    // of the projected gradients
     double violation = 0.0;    // the sum of their absolute values
     std::int64_t n_moved = 0;  // how many are not zero
     double share = 0.0;        // of the gap
     double gained = 0.0;       // D without -|w|^2 / 2
-    Jump jump;
+    Jump jump = {};
     std::int64_t stored = 0;
   };
 

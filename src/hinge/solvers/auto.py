@@ -9,8 +9,9 @@ import numpy as np
 
 from hinge import _core
 from hinge.problem import Problem
-from hinge.solvers.contract import Configuration, Point, Run, Setup, Solver, State, Traits
+from hinge.solvers.contract import Configuration, Point, Run, Setup, State, Traits
 from hinge.solvers.dcd import DCD
+from hinge.solvers.native import NativeSolver
 from hinge.solvers.newton import Newton
 
 # Newton begins at once where it is expected to cost no more than so many passes over the rows.
@@ -23,6 +24,8 @@ _RANDOM = 2.0
 # be this share of the gap. That saves evaluations that come too early.
 _PARTIAL = 0.25
 _SEEN = 0.7
+# Epochs over few rows go on until they have read this share of all before anybody looks at them.
+_AT_ONCE = 1 / 16
 # With no more rows than these dcd begins: it is never slow there.
 _FEW_ROWS = 1000
 # Dense rows do without dcd if newton can begin on a sample, and dcd would crawl: if tol is smaller than _FINE, or no
@@ -32,11 +35,11 @@ _FEW_ROWS = 1000
 _FINE = 1e-4
 _ROUGH = 1e-2
 _HARD = 30.0
-# With b fixed or penalised, a gap of _COARSE takes dcd a handful of passes as long as the mean of C_i |x_i|^2 is no
-# larger than this: most multipliers reach their bounds in the first pass. Up to there it took 0.5 to 0.8 times as long
-# as newton on Adult and ijcnn1, which are sparse, and 0.8 to 1.1 times on 50,000 dense rows of 50 features. On
+# A gap of _COARSE takes dcd a handful of passes as long as the mean of C_i |x_i|^2 is no larger than this: most
+# multipliers reach their bounds in the first pass. Up to there it took 0.5 to 0.8 times as long as newton on Adult and
+# ijcnn1, which are sparse (with a free b 0.6 to 1.0 times), and 0.8 to 1.1 times on 50,000 dense rows of 50 features. On
 # Covertype newton is faster even there: it begins on samples, and more rows than _CACHED in random order do not stay in
-# the cache. A free b settles later: there dcd took 0.6 to 1.7 times as long to _ROUGH.
+# the cache.
 _EASY = {"dense": 0.75, "csr": 2.0}
 _COARSE = 1e-3
 _CACHED = 100_000
@@ -132,7 +135,7 @@ class _Progress:
 class AutoRun(Run):
     """A run that may go over from one solver to another."""
 
-    _SOLVERS: tuple[tuple[str, Solver], ...] = (("dcd", DCD()), ("newton", Newton()))
+    _SOLVERS: tuple[tuple[str, NativeSolver], ...] = (("dcd", DCD()), ("newton", Newton()))
     _DCD, _NEWTON = range(2)
 
     def __init__(self, problem: Problem, setup: Setup) -> None:
@@ -163,8 +166,7 @@ class AutoRun(Run):
         problem = self._problem
         if problem.m > _CACHED or not problem.loss.bounded:
             return False
-        coarse = _ROUGH if problem.intercept.kind == "free" else _COARSE
-        return self._setup.tol >= coarse and self._curvature() <= _EASY[problem.rows.layout]
+        return self._setup.tol >= _COARSE and self._curvature() <= _EASY[problem.rows.layout]
 
     def _curvature(self) -> float:
         """The mean of C_i |x_i|^2."""
@@ -174,7 +176,7 @@ class AutoRun(Run):
     def _take(self, at: int) -> None:
         if at == self._at:
             return
-        self._run: Run = self._SOLVERS[at][1].start(self._problem, self._setup)
+        self._run = self._SOLVERS[at][1].start(self._problem, self._setup)
         self._at = at
 
     @property
@@ -195,10 +197,10 @@ class AutoRun(Run):
         return touched
 
     def _epoch(self) -> int:
-        """One epoch of the solver at work."""
+        """One epoch of the solver at work, or several small ones."""
         if self._at != self._NEWTON and self._crawls():
             self._hand_over()
-        read = self._run.advance(1)
+        read = self._run.advance_by(int(_AT_ONCE * self._problem.m), self._setup.tol)
         self._read += read / self._problem.m
         self._partial = self._at == self._DCD and read <= _PARTIAL * self._problem.m
         if not self._setup.poll.stopped:

@@ -82,6 +82,11 @@ class NativeRun(Run):
         touched, _ = self._algorithm.advance(epochs, self._poll)
         return int(touched)
 
+    def advance_by(self, rows: int, tol: float) -> int:
+        """Epochs, at least one, until so many rows are read or the estimated gap is within `tol`; returns rows read."""
+        touched, _ = self._algorithm.advance_by(rows, tol, self._poll)
+        return int(touched)
+
     def point(self) -> Point:
         w, b, multipliers = self._algorithm.point()
         return Point(multipliers, w, b)
