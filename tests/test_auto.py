@@ -14,8 +14,8 @@ from pairs import Case
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.preprocessing import scale
 
-from hinge import Auto, Blocks, LinearSVC, Permutation, Solution, solve
-from hinge.problem import LOSSES
+from hinge import Auto, Blocks, LinearSVC, Permutation, Problem, Solution, solve
+from hinge.problem import LOSSES, as_rows
 from hinge.solvers import auto
 from hinge.solvers.newton import NewtonRun
 
@@ -54,7 +54,10 @@ def test_dcd_does_what_a_few_passes_can_do() -> None:
     C = 0.5 / float(np.square(X).sum(axis=1).mean())
     for intercept in ("none", "penalized", "free"):
         assert set(solvers_of(solve(X, y, C=C, intercept=intercept))) == {"dcd"}, intercept
-        assert set(solvers_of(solve(sp.csr_matrix(X), y, C=3 * C, intercept=intercept))) == {"dcd"}, "sparse"
+        assert set(solvers_of(solve(sp.csr_matrix(X), y, C=3 * C, intercept=intercept, tol=1e-4))) == {"dcd"}, "sparse"
+    rows, target = as_rows(sp.csr_matrix(X)), np.where(y == 1, 1.0, -1.0)
+    problems = [Problem(rows, target, np.full(3000, factor * C)) for factor in (0.9, 1.1)]
+    assert [start(Auto(), problem, tol=1e-6).label for problem in problems] == ["dcd", "newton"], "sparse, any tol"
     for harder in ({"tol": 1e-4}, {"C": 2 * C}, {"loss": "squared_hinge"}):
         options = {"C": C, "intercept": "none"} | harder
         assert set(solvers_of(solve(X, y, **options))) == {"newton"}, harder

@@ -41,9 +41,8 @@ ROUNDING = 1e-12  # of D: what rounding can make of an epoch in which nothing mo
 
 # What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
 FEW = 1000  # rows of a problem so small that steps on the face cost nothing
-LEAST_PART = 8  # an epoch earns as much as one over an eighth of all rows
+SHARE = 0.5  # of the work of coordinate steps that a climb on the face may cost, on larger problems
 VALUES_PER_ROW = 16.0  # a dot product costs as much as reading so many values more than the row has
-GENEROUS = 4.0  # the steps of a climb may cost so many times what was earned
 ALWAYS = 100.0  # steps that a small problem may take whatever they cost
 
 
@@ -79,7 +78,7 @@ class Dcd(face.DualIterate):
         self.shrink_below = -math.inf  # a row at a = box leaves when its gradient is below
         self.gap = math.inf  # estimate of the last epoch
         self.full_b = 0.0  # b after the last epoch over all rows
-        self.credit = 0.0  # rows read since the last climb on the face
+        self.credit = 0.0  # what a climb on the face may cost, in rows
         self.overshot = False  # batches did: one row at a time from then on
         self.within_eps = False  # the projected gradients of all rows are
 
@@ -201,16 +200,16 @@ class Dcd(face.DualIterate):
             self.at_work.take_all()
 
     def _climb(self, visit: list[int]) -> None:
-        """A climb on the face of the free multipliers, once coordinate steps have done as much work as it takes."""
+        """A climb on the face of the free multipliers, once coordinate steps have earned it."""
         m = self.problem.m
-        self.credit += max(len(visit), min(m, FEW + m // LEAST_PART))
+        self.credit += m if m <= FEW else SHARE * len(visit)
         f = sum(self.is_free(i) for i in self.at_work.active)
         if f == 0 or f > face.LARGEST:
             return
         per_row = sum(self.problem.rows.stored(i) for i in visit) / len(visit) + VALUES_PER_ROW
         one_step = f + f * f * f / (3.0 * per_row)  # r, and the Cholesky factor
         if self.credit >= 0.5 * f * f + one_step:  # f^2 / 2: half of K, which is symmetric
-            affordable = GENEROUS * self.credit / one_step
+            affordable = self.credit / one_step
             at_least = min(f, ALWAYS) if m <= FEW else 1.0
             face.climb(self, int(min(max(affordable, at_least), face.LARGEST)))
             self.credit = 0.0
