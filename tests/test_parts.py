@@ -174,6 +174,16 @@ def test_decision_of_a_part_is_that_of_its_rows() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+def test_fingerprint_of_a_part_is_that_of_its_rows(layout: str) -> None:
+    given = LAYOUTS[layout](X)
+    chosen = np.random.default_rng(7).permutation(M)[:999]
+    part = as_rows(given).part(chosen)
+    assert part.fingerprint() == as_rows(given[chosen]).fingerprint() != as_rows(given[:999]).fingerprint()
+    whole = {as_rows(given, n_threads=n, fingerprint=early).fingerprint() for n in (1, 2, 3) for early in (True, False)}
+    assert len(whole) == 1, "it depends on when it is taken, or on the threads"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_decisions_in_one_pass_have_the_bits_and_the_faults_of_checked_rows(layout: str) -> None:
     weights, b = np.random.default_rng(6).normal(size=(10, 3)), np.arange(3.0)
     given = LAYOUTS[layout](X.copy())

@@ -241,6 +241,11 @@ class Sgd:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -270,6 +275,11 @@ class SgdSingle:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -302,6 +312,11 @@ class Dcd:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -340,6 +355,11 @@ class Mpu:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -369,6 +389,11 @@ class MpuSingle:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -401,6 +426,11 @@ class Newton:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -471,6 +501,11 @@ class Pegasos:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -516,6 +551,11 @@ class Asset:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -545,6 +585,11 @@ class AssetStar:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -618,6 +663,11 @@ class Norma:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -647,6 +697,11 @@ class Zhang:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -713,6 +768,11 @@ class Lasvm:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -746,6 +806,11 @@ class KernelPegasos:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -778,6 +843,11 @@ class Online:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -870,6 +940,11 @@ class SvmSgd:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -899,6 +974,11 @@ class SvmSgdSingle:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -930,6 +1010,11 @@ class SgdQnPublished:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -959,6 +1044,11 @@ class SgdQnPublishedSingle:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -990,6 +1080,11 @@ class SgdQnErratum:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -1019,6 +1114,11 @@ class SgdQnErratumSingle:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -1050,6 +1150,11 @@ class SgdQnSgd2:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -1079,6 +1184,11 @@ class SgdQnSgd2Single:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -1110,6 +1220,11 @@ class SgdQnMixed:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -1140,6 +1255,11 @@ class SgdQnMixedSingle:
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
 
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
+
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
 
@@ -1169,6 +1289,11 @@ class CuttingPlane:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
@@ -1201,6 +1326,11 @@ class Ocas:
 
     def advance(self, epochs: int, poll: PollBase) -> tuple[int, bool]:
         """(rows read, whether all epochs were finished)"""
+
+    def advance_by(self, rows: int, tol: float, poll: PollBase) -> tuple[int, bool]:
+        """
+        Epochs until so many rows are read or the estimated gap is within tol: (rows read, whether all were finished)
+        """
 
     def point(self) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
         """(w, b, multipliers)"""
