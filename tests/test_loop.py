@@ -7,12 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from loops import X, assert_same_state, make, solve_quietly, y
+from loops import X, assert_same_state, make, solve_quietly, start, y
 from registry import VARIANTS, with_losses
 from sklearn.exceptions import ConvergenceWarning
 
 import hinge
-from hinge import BestOf, Certificate, LinearSVC, Pegasos, Record, solve
+from hinge import BestOf, Certificate, LinearSVC, Pegasos, Problem, Record, solve
+from hinge.problem import as_rows
+from hinge.solvers import SOLVERS
 from hinge.training.schedule import Schedule
 
 WITH_LOSSES = with_losses(VARIANTS)
@@ -186,3 +188,15 @@ def test_solver_at_work_on_a_handful_of_rows_is_evaluated_in_the_end() -> None:
     schedule.evaluated(2000)
     assert not schedule.due(1000, (1.005, 1.0)), "too early: the last evaluation has read more rows than training"
     assert schedule.due(1000, (1.0009, 1.0))
+
+
+@pytest.mark.parametrize("solver", ["dcd", "mpu"])
+def test_epochs_over_few_rows_make_one_pass_together(solver: str) -> None:
+    rows, labels = make(5000, d=8)
+    target, cost = np.where(labels == 1, 1.0, -1.0), np.full(5000, 10.0)
+    run = start(SOLVERS[solver], Problem(as_rows(rows), target, cost), tol=1e-6)
+    read = [run.advance(1) for _ in range(5)]
+    assert min(read) >= 5000, "a pass reads as many rows as there are"
+    assert any(passed % 5000 for passed in read), "the test wants epochs that leave rows out"
+    found = solve_quietly(rows, labels, C=10.0, tol=1e-6, solver=solver, max_iter=5)
+    assert (found.status, found.n_iter) == ("max_iter", 5)

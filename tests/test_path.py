@@ -130,14 +130,14 @@ def test_time_limit_is_of_all_values_together() -> None:
 def test_callback_ends_the_path_without_a_warning() -> None:
     calls: list[int] = []
 
-    def third(record: hinge.Record) -> bool:
+    def second(record: hinge.Record) -> bool:
         calls.append(record.epoch)
-        return len(calls) == 3
+        return len(calls) == 2
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = path(X, y, CS, tol=1e-9, callback=third)
-    assert len(calls) == 3
+        found = path(X, y, CS, tol=1e-9, callback=second)
+    assert len(calls) == 2
     assert found.solutions[-1].status == "callback"
 
 

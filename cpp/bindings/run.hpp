@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -32,15 +33,15 @@ class Run {
   }
 
   /// Epochs until so many rows are read, or the estimated gap is within `tol`: a call for each of many small ones would cost more than
-  /// they do. At least one.
+  /// they do. At least one. An epoch that reads nothing counts as a row, so that even those come to an end.
   std::tuple<std::int64_t, bool> advance_by(std::int64_t rows, double tol, Poll& poll) {
-    return work(poll, [&, enough = std::optional<std::int64_t>()]() mutable {
-      if (!enough) {
-        enough = solver_.touched + rows;
-        return true;
-      }
+    return work(poll, [&, last = std::optional<std::int64_t>()]() mutable {
+      const bool first = !last;
+      if (!first) rows -= std::max<std::int64_t>(solver_.touched - *last, 1);
+      last = solver_.touched;
+      if (first) return true;
       const std::optional<Estimate> found = solver_.estimate(problem_.problem());
-      return solver_.touched < *enough && !(found && found->primal - found->dual <= tol * found->dual);
+      return rows > 0 && !(found && found->primal - found->dual <= tol * found->dual);
     });
   }
 

@@ -69,10 +69,28 @@ class Algorithm:
 
     def advance(self, epochs: int, poll: Any = None) -> tuple[int, bool]:
         """Work for `epochs` epochs: (rows read, whether all were finished). `poll` may tell to stop on the way."""
+        return self._work(poll, iter([True] * epochs))
+
+    def advance_by(self, rows: int, tol: float, poll: Any = None) -> tuple[int, bool]:
+        """Epochs, at least one, until so many rows are read or the estimated gap is within `tol`; as `advance`."""
+
+        def more() -> Iterator[bool]:
+            rest, last = rows, self.touched
+            yield True
+            while True:
+                rest, last = rest - max(self.touched - last, 1), self.touched
+                found = self.estimate()
+                if rest <= 0 or (found is not None and found[0] - found[1] <= tol * found[1]):
+                    return
+                yield True
+
+        return self._work(poll, more())
+
+    def _work(self, poll: Any, epochs: Iterator[bool]) -> tuple[int, bool]:
         before = self.touched
         try:
             with self._at_work(poll):
-                for _ in range(epochs):
+                for _ in epochs:
                     self.run_epoch()
         except Stopped:
             return self.touched - before, False

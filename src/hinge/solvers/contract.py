@@ -36,6 +36,7 @@ class Traits:
     refines_tiny : whether problems of up to 1000 rows are worth solving to the last bit
     rebuilds : whether its model is w(a), rebuilt from the multipliers by evaluation, whatever w its points carry
     transfers : whether its state is a good start at other costs, too; a path over C starts other solvers afresh
+    leaves_rows_out : whether an epoch may read few of the rows: as many of them as read all rows then count as one pass
     space : "linear", or "kernel" for one that works on a :class:`hinge.features.KernelProblem`
     """
 
@@ -47,6 +48,7 @@ class Traits:
     refines_tiny: bool = False
     rebuilds: bool = False
     transfers: bool = False
+    leaves_rows_out: bool = False
     space: Space = "linear"
 
     def treatment(self, intercept: InterceptChoice) -> InterceptKind:

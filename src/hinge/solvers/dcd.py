@@ -92,6 +92,7 @@ class DCD(NativeSolver):
             refines_tiny=True,
             rebuilds=True,
             transfers=True,
+            leaves_rows_out=bool(self.shrinking) and self.eps is None,
         )
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:

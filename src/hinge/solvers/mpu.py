@@ -74,7 +74,13 @@ class MPU(NativeSolver):
     @property
     def traits(self) -> Traits:
         """What the solver supports."""
-        return Traits(intercepts=("none", "free", "penalized"), order=Blocks(), rebuilds=True, transfers=True)
+        return Traits(
+            intercepts=("none", "free", "penalized"),
+            order=Blocks(),
+            rebuilds=True,
+            transfers=True,
+            leaves_rows_out=bool(self.refine),
+        )
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""

@@ -45,7 +45,7 @@ class NativeSolver(Configuration):
 
     def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
-        return NativeRun(self.build(self.core, problem, setup), setup.poll, self, problem)
+        return NativeRun(self.build(self.core, problem, setup), setup, self, problem)
 
 
 def rng_of(core: Any, setup: Setup) -> Any:
@@ -72,13 +72,16 @@ def kappa_of(problem: Problem) -> float:
 class NativeRun(Run):
     """Any class of the core at work."""
 
-    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
+    def __init__(self, algorithm: Any, setup: Setup, solver: NativeSolver, problem: Problem) -> None:
         self._algorithm = algorithm
-        self._poll = poll
+        self._poll = setup.poll
+        self._tol = setup.tol
         self._solver = solver
         self._problem = problem
 
     def advance(self, epochs: int) -> int:
+        if self._solver.traits.leaves_rows_out:
+            return sum(self.advance_by(self._problem.m, self._tol) for _ in range(epochs) if not self._poll.stopped)
         touched, _ = self._algorithm.advance(epochs, self._poll)
         return int(touched)
 

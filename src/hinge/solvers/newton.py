@@ -78,7 +78,7 @@ class Newton(NativeSolver):
 
     def start(self, problem: Problem, setup: Setup) -> NativeRun:
         """Begin a run."""
-        return NewtonRun(self.build(self.core, problem, setup), setup.poll, self, problem)
+        return NewtonRun(self.build(self.core, problem, setup), setup, self, problem)
 
     def build(self, core: Any, problem: Problem, setup: Setup) -> Any:
         """The algorithm at work."""
@@ -88,8 +88,8 @@ class Newton(NativeSolver):
 class NewtonRun(NativeRun):
     """Newton at work. It can take over from another solver."""
 
-    def __init__(self, algorithm: Any, poll: _core.Poll, solver: NativeSolver, problem: Problem) -> None:
-        super().__init__(algorithm, poll, solver, problem)
+    def __init__(self, algorithm: Any, setup: Setup, solver: NativeSolver, problem: Problem) -> None:
+        super().__init__(algorithm, setup, solver, problem)
         self._free = problem.intercept.kind == "free"
         self._rows, self._cost = problem.rows, problem.cost
 
