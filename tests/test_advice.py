@@ -55,7 +55,7 @@ class StuckSolver:
 
 def test_more_passes_are_advised_where_they_help() -> None:
     assert "Raise max_iter" in advice(X, y)
-    assert "Raise max_iter" in advice(X, y, solver=StuckSolver(10**6), max_iter=40)
+    assert "Raise max_iter" in advice(X, y, solver=StuckSolver(10**6), max_iter=10)
 
 
 def test_more_passes_are_not_advised_where_the_gap_has_stopped_to_shrink() -> None:
