@@ -36,7 +36,7 @@ _FINE = 1e-4
 _ROUGH = 1e-2
 _HARD = 30.0
 # dcd takes a handful of passes as long as the mean of C_i |x_i|^2 is no larger than this, for a tol of at least the
-# key: most multipliers reach their bounds in the first pass. Up to there it took 0.5 to 1.0 times as long as newton
+# key: most multipliers reach their bounds in the first pass. Up to there it took 0.5 to 1.1 times as long as newton
 # on Adult and ijcnn1, which are sparse, and 0.8 to 1.1 times on 50,000 dense rows of 50 features; beyond, up to 1.6
 # times on Adult, and twice on the dense rows. On Covertype newton is faster even there: it begins on samples, and more
 # rows than _CACHED in random order do not stay in the cache.
