@@ -1,59 +1,18 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <optional>
 #include <tuple>
 
+#include "checking.hpp"
 #include "handles.hpp"
 #include "hinge/evaluate.hpp"
-#include "hinge/fingerprint.hpp"
 #include "hinge/products.hpp"
-#include "hinge/validate.hpp"
 
 namespace hinge::python {
 
 namespace {
-
-std::string place(const Fault& fault) {
-  const std::string row = "row " + std::to_string(fault.row);
-  return fault.column < 0 ? row : row + ", column " + std::to_string(fault.column);
-}
-
-[[noreturn]] void refuse(const Fault& fault) {
-  using enum Fault::Kind;
-  const std::string at = place(fault);
-  const auto message = [&]() -> std::string {
-    switch (fault.kind) {
-      case nan:
-        return "Input X contains NaN (" + at + "). Impute or drop missing values first, for example with sklearn.impute.";
-      case infinity:
-        return "Input X contains infinity (" + at + "). Replace or drop it first.";
-      case overflow:
-        return "The squared norm of " + at + " of X overflows float64. Scale the features first.";
-      case index_range:
-        return "Corrupt CSR matrix: column index out of range at " + at + ".";
-      case duplicate:
-        return "CSR matrix with duplicate entries at " + at + ": call sum_duplicates() on it first.";
-      case indptr:
-        return "Corrupt CSR matrix: indptr does not start at 0, decreases, or points beyond the data at " + at + ".";
-    }
-    return "Invalid X at " + at + ".";
-  }();
-  throw nb::value_error(message.c_str());
-}
-
-/// work(poll) without the GIL; raises what a signal handler has raised on the way.
-template <class F>
-void interruptible(F&& work) {
-  PythonPoll poll(std::make_shared<StopToken>(), in_main_thread());
-  {
-    const WithoutGil released;
-    work(poll);
-  }
-  poll.raise_error();
-}
 
 void expect_row(const RowsHandle& handle, std::int64_t i) {
   if (i < 0 || i >= handle.size()) {
@@ -158,139 +117,6 @@ void RowsHandle::set_norms(std::vector<double> norms) {
 }
 
 namespace {
-
-/// For rows that nobody will want to tell from others.
-struct NoFingerprint {
-  /// Rows that are checked at once store about so many values: they are still in the cache for what comes next.
-  static constexpr std::int64_t kStoredAtOnce = 1 << 12;
-
-  template <class R>
-  void add(const R&, std::int64_t, std::int64_t) {}
-  void merge(const NoFingerprint&) {}
-};
-
-struct RowsFingerprint : Fingerprint {
-  using Fingerprint::Fingerprint;
-
-  /// Few enough for the first level of the cache. On Covertype, checked with fingerprint: 11.8 ms; with twice as many 16.6 ms.
-  static constexpr std::int64_t kStoredAtOnce = 1 << 10;
-
-  /// The rows begin .. end-1 of all rows.
-  template <class T>
-  void add(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end) {
-    const std::int64_t n = rows.n_features();
-    add_values(begin * n, rows.values + begin * n, (end - begin) * n);
-  }
-  template <class T, class Index>
-  void add(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = rows.indptr[begin];
-    const std::int64_t n = rows.indptr[end] - first;
-    add_values(first, rows.values + first, n);
-    add_indices(first, rows.indices + first, n);
-    add_ends(begin, rows.indptr + begin + 1, end - begin);
-  }
-
-  /// All rows of a part, as if there were no others.
-  template <class T>
-  void add_part(const DenseRows<T>& rows) {
-    const std::int64_t n = rows.n_features();
-    for (std::int64_t i = 0; i < rows.size(); ++i) add_values(i * n, rows.values + rows.row(i) * n, n);
-  }
-  template <class T, class Index>
-  void add_part(const CsrRows<T, Index>& rows) {
-    std::int64_t end = 0;
-    for (std::int64_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t at = rows.indptr[rows.row(i)];
-      const std::int64_t n = rows.stored(i);
-      add_values(end, rows.values + at, n);
-      add_indices(end, rows.indices + at, n);
-      end += n;
-      add_ends(i, &end, 1);
-    }
-  }
-};
-
-/// What checking some of the rows has found.
-template <class Print>
-struct Checked {
-  Print print;
-  std::optional<Fault> fault;
-
-  void merge(const Checked& other) {  // parts come in the order of their rows: the first fault stays
-    print.merge(other.print);
-    if (!fault) fault = other.fault;
-  }
-};
-
-template <class T>
-std::optional<Fault> fault_in(const DenseRows<T>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms,
-                              Repeats&) {
-  return validate_dense(rows.values, begin, end, rows.n_columns, norms);
-}
-
-template <class T, class Index>
-std::optional<Fault> fault_in(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end, std::span<double> norms,
-                              Repeats& repeats) {
-  return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, rows.n_columns, norms, repeats);
-}
-
-/// Checks all rows, a few at a time, and refuses them with the first fault. then(begin, end, poll), for rows that have passed, returns
-/// false when stopped by its poll. Returns the squared norms; `print` receives every row.
-template <class R, class Print, class Then>
-std::vector<double> check(const R& rows, std::int64_t n_threads, Print& print, Then&& then) {
-  std::vector<double> norms(static_cast<std::size_t>(rows.size()));
-  Checked<Print> all{print, std::nullopt};
-  std::atomic<std::int64_t> good = rows.size();  // rows behind a fault need not be looked at
-  const std::int64_t per_row = rows.total_stored() / std::max<std::int64_t>(rows.size(), 1);
-  const std::int64_t at_once = Print::kStoredAtOnce / (per_row + 1) + 1;
-  const auto add = [&](Checked<Print>& part, std::int64_t begin, std::int64_t end, Poll& own) {
-    Repeats repeats;
-    for (std::int64_t i = begin; i < std::min<std::int64_t>(end, good); i += at_once) {
-      const std::int64_t last = std::min(i + at_once, end);
-      part.fault = fault_in(rows, i, last, norms, repeats);
-      if (part.fault) {
-        for (std::int64_t known = good; begin < known && !good.compare_exchange_weak(known, begin);) {
-        }
-        return true;
-      }
-      part.print.add(rows, i, last);
-      if (!then(i, last, own) || own((last - i) * per_row)) return false;
-    }
-    return true;
-  };
-  bool finished = false;
-  interruptible([&](Poll& poll) { finished = sum_over(parts_of(rows, 0), n_threads, poll, Checked<Print>{}, all, add); });
-  if (!finished) throw nb::value_error("Validation was stopped.");
-  if (all.fault) refuse(*all.fault);
-  print = all.print;
-  return norms;
-}
-
-/// Rows whose values and indices nobody has looked at yet.
-template <class T>
-DenseRows<T> unchecked(const Matrix<T>& values) {
-  DenseRows<T> rows;
-  rows.n_kept = static_cast<std::int64_t>(values.shape(0));
-  rows.n_columns = static_cast<std::int64_t>(values.shape(1));
-  rows.values = values.data();
-  return rows;
-}
-
-template <class T, class Index>
-CsrRows<T, Index> unchecked(const Vector<T>& values, const Vector<Index>& indices, const Vector<std::int64_t>& indptr,
-                            std::int64_t n_columns) {
-  if (indptr.shape(0) == 0) throw nb::value_error("Corrupt CSR matrix: indptr is empty.");
-  if (n_columns < 0) throw nb::value_error("Corrupt CSR matrix: negative number of columns.");
-  CsrRows<T, Index> rows;
-  rows.n_kept = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-  rows.n_columns = n_columns;
-  rows.values = values.data();
-  rows.indices = indices.data();
-  rows.indptr = indptr.data();
-  const auto n_stored = static_cast<std::int64_t>(std::min(values.shape(0), indices.shape(0)));
-  if (const auto fault = validate_indptr(rows.indptr, rows.n_kept, n_stored)) refuse(*fault);
-  return rows;
-}
 
 /// Decisions of rows that are checked on the way, so that they are read once.
 template <class R>
