@@ -92,7 +92,7 @@ class Arrays:
         rng = _core.Rng([_SEED])
         if solver == "sgd-s":
             return _core.Sgd(self.problem.native, _core.Presentation.single, order, rng)
-        return _core.Dcd(self.problem.native, False, False, 0.0, 0.0, order, rng)
+        return _core.Dcd(self.problem.native, False, False, 0.0, 0.0, 0, order, rng, 1)
 
     def loop(self, solver: str, ahead: int) -> tuple[Callable[[npt.NDArray[np.int64]], None], npt.NDArray[np.float64]]:
         """The C loop as a function of the visiting order, and the weights it works on."""

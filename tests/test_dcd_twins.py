@@ -28,13 +28,13 @@ from hinge.reference.loss import LOSSES
 
 
 def dcd_pair(
-    case: Case, shrinking: bool, polish: bool, order: tuple[int, int] = (0, 1), batch: int = 1, n_threads: int = 1
+    case: Case, shrinking: bool, polish: bool, order: tuple[int, int] = (0, 1), block: int = 0, n_threads: int = 1
 ) -> tuple[Any, Any]:
     """Rows may leave a problem of any size."""
     problem, slow_problem = case.make()
     free = case.intercept == "free"
     kappa = 0.03 * float(problem.rows.squared_norms.mean()) + problem.lambda_ if free else 0.0
-    options = (shrinking, polish, 0.0, kappa, batch)
+    options = (shrinking, polish, 0.0, kappa, block)
     native = _core.Dcd(problem.native, *options, _core.Order(*order), _core.Rng([5]), n_threads)
     return native, core.Dcd(slow_problem, *options, core.Order(*order), core.Rng([5]))
 
@@ -52,43 +52,45 @@ def test_native_dcd_equals_the_twin_to_stagnation(intercept: InterceptKind, C: f
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", ["none", "penalized", "free"])
-@pytest.mark.parametrize(("batch", "n_threads"), [(3, 1), (4, 2), (8, 2), (13, 3)])
-def test_batches_equal_the_twin_for_any_number_of_threads(
-    intercept: InterceptKind, loss: str, batch: int, n_threads: int
+@pytest.mark.parametrize(("block", "n_threads"), [(3, 1), (4, 2), (8, 2), (13, 3)])
+def test_lanes_equal_the_twin_for_any_number_of_threads(
+    intercept: InterceptKind, loss: str, block: int, n_threads: int
 ) -> None:
-    """Epochs of 64 batches and more, with a last batch that is not full; later ones, over fewer rows, row by row."""
-    case = Case("csr", intercept=intercept, weights=True, C=0.02, m=64 * batch + 20, d=40, loss=loss)
-    native, slow = dcd_pair(case, True, False, (BLOCKS.rows, BLOCKS.group), batch, n_threads)
+    """Rounds of two blocks, with a last one that is not full; later epochs, over fewer rows, in one lane."""
+    case = Case("csr", intercept=intercept, weights=True, C=0.02, m=16 * block + 5, d=40, loss=loss)
+    native, slow = dcd_pair(case, True, False, (BLOCKS.rows, BLOCKS.group), block, n_threads)
     assert_same_run(native, slow, [1, 1, 1, 5])
 
 
 @pytest.mark.parametrize("intercept", ["none", "penalized", "free"])
-def test_batches_that_overshoot_end_and_the_optimum_is_reached(intercept: InterceptKind) -> None:
-    """Rows that are nearly parallel: side by side they all make the same step."""
+def test_two_lanes_reach_the_optimum_where_rows_are_nearly_parallel(intercept: InterceptKind) -> None:
+    """Both lanes make nearly the same steps: that they count twice is what keeps them from overshooting."""
     rng = np.random.default_rng(3)
-    X = 1.0 + 0.05 * rng.normal(size=(1000, 6))
-    y = np.where(X @ rng.normal(size=6) + 0.05 * rng.normal(size=1000) > 0.1, 1, -1)
-    found = solve(X, y, C=1.0, solver=DCD(batch=15), intercept=intercept, tol=1e-4, max_iter=20_000)
+    X = 1.0 + 0.05 * rng.normal(size=(3000, 6))
+    score = X @ rng.normal(size=6) + 0.05 * rng.normal(size=3000)
+    y = np.where(score > np.median(score), 1, -1)
+    found = solve(X, y, C=1.0, solver=DCD(lanes=2), intercept=intercept, tol=1e-4, max_iter=20_000)
     expected = solve(X, y, C=1.0, solver="newton", intercept=intercept, tol=1e-6)
     assert found.status == "converged"
     assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-4)
-    assert found.state["overshot"] == 1, "no batch overshot: the test shows nothing"
+    in_one = solve(X, y, C=1.0, solver=DCD(lanes=1), intercept=intercept, tol=1e-4, max_iter=20_000)
+    assert found.coef.tobytes() != in_one.coef.tobytes(), "there was one lane: the test shows nothing"
 
 
 def test_large_sparse_data_give_the_same_bits_on_two_threads_and_after_a_cut() -> None:
+    """Two lanes by default."""
     rng = np.random.default_rng(0)
-    m, d, per_row = 60_000, 3000, 80
+    m, d, per_row = 220_000, 3000, 80
     columns = np.sort((np.arange(m)[:, None] * 7 + rng.permutation(d)[:per_row]) % d, axis=1)
     X = sp.csr_matrix((rng.normal(size=m * per_row), columns.ravel(), np.arange(0, m * per_row + 1, per_row)), (m, d))
     y = np.where(X @ rng.normal(size=d) + 5.0 * rng.normal(size=m) > 0, 1, -1)
     rows = _core.Rows.csr(X.data, X.indices, X.indptr.astype(np.int64), d)
-    assert _core.largest_batch(rows) == 32
-    solver = DCD(batch="auto")
-    one, two = (solve(X, y, C=1e-3, solver=solver, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert _core.lanes_pay(rows)
+    one, two = (solve(X, y, C=1e-3, solver="dcd", n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one.status == "converged"
     with pytest.warns(ConvergenceWarning):
-        half = solve(X, y, C=1e-3, solver=solver, n_jobs=2, max_iter=2)
-    rest = solve(X, y, C=1e-3, solver=solver, n_jobs=1, state=half.state)
+        half = solve(X, y, C=1e-3, solver="dcd", n_jobs=2, max_iter=2)
+    rest = solve(X, y, C=1e-3, solver="dcd", n_jobs=1, state=half.state)
     for other in (two, rest):
         assert other.coef.tobytes() == one.coef.tobytes() and other.dual.tobytes() == one.dual.tobytes()
         assert other.certificate == one.certificate

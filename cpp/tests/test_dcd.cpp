@@ -36,7 +36,7 @@ void while_training(int epochs, F&& f) {
                          .C = seed % 5 == 0 ? 10.0 : 0.2});
     const Problem problem = toy.problem();
     const ToyCsr<double, std::int32_t> csr(toy);
-    Dcd run(problem, toy.options.d, shrinking, polish, 0.0, penalty(toy), 1, Order{4, 2}, make_rng(seed), 1);
+    Dcd run(problem, toy.options.d, shrinking, polish, 0.0, penalty(toy), 0, Order{4, 2}, make_rng(seed), 1);
     Poll poll = never();
     for (int epoch = 1; epoch <= epochs; ++epoch) {
       check(run.run_epoch(csr.rows(), problem, poll), "an epoch that nobody stops is finished");
@@ -149,7 +149,7 @@ void dependent_rows_are_no_trouble() {
     for (std::size_t i = 2; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 2];  // all rows equal
     for (double& norm : toy.norms) norm = toy.norms[0];
     const Problem problem = toy.problem();
-    Dcd run(problem, 2, true, true, 0.0, penalty(toy), 1, Order{}, make_rng(seed), 1);
+    Dcd run(problem, 2, true, true, 0.0, penalty(toy), 0, Order{}, make_rng(seed), 1);
     Poll poll = never();
     for (int epoch = 0; epoch < 200; ++epoch) run.run_epoch(toy.rows(), problem, poll);
     for (std::int64_t i = 0; i < problem.size(); ++i) check(run.a[i] >= 0.0 && run.a[i] <= problem.box(i), "0 <= a_i <= box_i");
@@ -164,7 +164,7 @@ void zero_rows() {
     const Toy toy(1, {.m = 10, .d = 3, .density = 0.0, .loss = loss, .free_intercept = free});
     const Problem problem = toy.problem();
     const ToyCsr<float, std::int32_t> csr(toy);
-    Dcd run(problem, 3, true, true, 0.0, penalty(toy), 1, Order{}, make_rng(1), 1);
+    Dcd run(problem, 3, true, true, 0.0, penalty(toy), 0, Order{}, make_rng(1), 1);
     Poll poll = never();
     for (int epoch = 0; epoch < 50; ++epoch) run.run_epoch(csr.rows(), problem, poll);
     if (!free) check_close(run.dual, problem.total_cost, 1e-12, "rows of zeros cost C each, and the dual knows");
@@ -187,7 +187,7 @@ void the_published_rule_ends_the_run() {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     const Toy toy(seed, {.m = 60, .d = 8, .C = 0.5});
     const Problem problem = toy.problem();
-    Dcd run(problem, 8, true, false, 1e-6, 0.0, 1, Order{}, make_rng(seed), 1);
+    Dcd run(problem, 8, true, false, 1e-6, 0.0, 0, Order{}, make_rng(seed), 1);
     Poll poll = never();
     int epochs = 0;
     bool shrunk = false;
@@ -200,11 +200,11 @@ void the_published_rule_ends_the_run() {
   }
 }
 
-/// Rows with little in common, enough of them for epochs in batches of eight.
-Toy sparse_toy(std::uint64_t seed) {
+/// Rows with little in common, or much, in lanes of 16: 22 rounds in an epoch.
+Toy wide_toy(std::uint64_t seed) {
   return Toy(seed, {.m = 700,
-                    .d = 60,
-                    .density = 0.05,
+                    .d = seed & 4 ? 60 : 5,
+                    .density = seed & 4 ? 0.05 : 1.0,
                     .rho = seed % 3 == 0 ? 1.0 : 0.0,
                     .loss = seed & 1 ? Loss::Kind::squared_hinge : Loss::Kind::hinge,
                     .free_intercept = seed % 3 == 1,
@@ -212,99 +212,99 @@ Toy sparse_toy(std::uint64_t seed) {
                     .C = 0.5});
 }
 
-Dcd in_batches(const Toy& toy, const Problem& problem, std::int64_t n_threads) {
-  return Dcd(problem, toy.options.d, false, false, 0.0, penalty(toy), 8, Order{4, 2}, make_rng(3), n_threads);
+Dcd in_lanes(const Toy& toy, const Problem& problem, std::int64_t n_threads) {
+  return Dcd(problem, toy.options.d, false, false, 0.0, penalty(toy), 16, Order{4, 2}, make_rng(3), n_threads);
 }
 
-void batches_have_the_same_bits_for_any_number_of_threads() {
+void check_tracked(const Toy& toy, const Dcd& run) {
+  check_close(run.dual, toy.dual_value(run.a), 1e-9, "dual = D(a)");
+  const auto expected = toy.combine(run.a);
+  for (std::size_t j = 0; j < expected.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
+  double residue = 0.0;
+  for (std::size_t i = 0; i < run.a.size(); ++i) residue += run.a[i] * toy.target[i];
+  check_close(run.residue, residue, 1e-10, "residue = sum a_i t_i");
+}
+
+void lanes_have_the_same_bits_for_any_number_of_threads() {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    const Toy toy = sparse_toy(seed);
+    const Toy toy = wide_toy(seed);
     const Problem problem = toy.problem();
     const ToyCsr<double, std::int32_t> csr(toy);
-    Dcd one = in_batches(toy, problem, 1);
-    Dcd two = in_batches(toy, problem, 2);
-    Dcd many = in_batches(toy, problem, 7);
+    Dcd one = in_lanes(toy, problem, 1);
+    Dcd two = in_lanes(toy, problem, 2);
+    Dcd many = in_lanes(toy, problem, 7);
     Poll poll = never();
     for (int epoch = 1; epoch <= 20; ++epoch) {
       for (Dcd* run : {&one, &two, &many}) check(run->run_epoch(csr.rows(), problem, poll), "nobody stops it");
-      check(!one.overshot, "batches of eight do not overshoot here");
       for (const Dcd* run : {&two, &many}) {
         check(run->a == one.a && run->w == one.w && run->b == one.b && run->dual == one.dual && run->gap == one.gap,
               "same bits");
       }
-      check_close(one.dual, toy.dual_value(one.a), 1e-9, "dual = D(a)");
-      const auto expected = toy.combine(one.a);
-      for (std::size_t j = 0; j < expected.size(); ++j) check_close(one.w[j], expected[j], 1e-10, "w = w(a)");
+      check_tracked(toy, one);
     }
     check(certified_gap(csr.rows(), problem, one.a) < 0.1, "and it gets somewhere");
   }
 }
 
-/// More threads than cores: some are sent home when they have been waited for too long, and nobody can tell by the result.
-void threads_without_a_core_are_sent_home() {
-  const Toy toy(1, {.m = 4100, .d = 2000, .density = 0.01, .C = 0.5});
-  const Problem problem = toy.problem();
-  const ToyCsr<double, std::int32_t> csr(toy);
-  const auto run = [&](std::int64_t n_threads) {
-    Dcd dcd(problem, toy.options.d, false, false, 0.0, 0.0, Batches::kMost, Order{}, make_rng(3), n_threads);
-    Poll poll = never();
-    for (int epoch = 1; epoch <= 3; ++epoch) dcd.run_epoch(csr.rows(), problem, poll);
-    return dcd;
-  };
-  const Dcd one = run(1);
-  const Dcd many = run(16);
-  check(!one.overshot && many.a == one.a && many.w == one.w && many.dual == one.dual, "same bits");
-}
-
-void a_stopped_batch_leaves_a_valid_state() {
-  for (const std::int64_t n_threads : {1, 2}) {
-    const Toy toy = sparse_toy(1);
+/// What coordinate steps climb is D - beta s - kappa/2 s^2 with s the residue and beta the multiplier before the epoch. Equal rows are
+/// the worst case: the steps of both lanes point the same way.
+void in_lanes_what_is_climbed_never_falls() {
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    Toy toy = wide_toy(seed);
+    const auto d = static_cast<std::size_t>(toy.options.d);
+    if (seed >= 12) {
+      for (std::size_t i = d; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - d];
+      for (double& norm : toy.norms) norm = toy.norms[0];
+    }
     const Problem problem = toy.problem();
-    const ToyCsr<double, std::int32_t> csr(toy);
-    Dcd run = in_batches(toy, problem, n_threads);
-    const auto token = std::make_shared<StopToken>();
-    token->stop();
-    Poll poll(token);
-    check(!poll((1 << 20) - 2500), "it looks at its token later: when the rows are in order, and some batches are done");
-    check(!run.run_epoch(csr.rows(), problem, poll), "stopped");
-    check(std::any_of(run.a.begin(), run.a.end(), [](double a) { return a > 0.0; }), "after a batch that was begun");
-    check_close(run.dual, toy.dual_value(run.a), 1e-9, "dual = D(a)");
-    const auto expected = toy.combine(run.a);
-    for (std::size_t j = 0; j < expected.size(); ++j) check_close(run.w[j], expected[j], 1e-10, "w = w(a)");
+    Dcd run = in_lanes(toy, problem, 1);
+    Poll poll = never();
+    for (int epoch = 1; epoch <= 30; ++epoch) {
+      const double dual = run.dual;
+      const double residue = run.residue;
+      const double beta = run.b - run.kappa * residue;
+      const double kappa = run.kappa;
+      run.run_epoch(toy.rows(), problem, poll);
+      const double penalty = 0.5 * kappa * (run.residue * run.residue - residue * residue);
+      const double rise = run.dual - dual - beta * (run.residue - residue) - penalty;
+      check(rise >= -1e-12 * std::abs(run.dual), "it rises, or stays");
+    }
   }
 }
 
-void parallel_rows_overshoot_once() {
-  Toy toy(1, {.m = 700, .d = 3, .density = 1.0, .C = 1.0});
-  for (std::size_t i = 3; i < toy.x.size(); ++i) toy.x[i] = toy.x[i - 3];  // all rows equal
-  for (double& norm : toy.norms) norm = toy.norms[0];
-  const Problem problem = toy.problem();
-  Dcd run = in_batches(toy, problem, 1);
-  Poll poll = never();
-  for (int epoch = 0; epoch < 200 && !run.overshot; ++epoch) run.run_epoch(toy.rows(), problem, poll);
-  check(run.overshot, "the steps of equal rows add up");
-  for (int epoch = 0; epoch < 300; ++epoch) run.run_epoch(toy.rows(), problem, poll);
-  check(certified_gap(toy.rows(), problem, run.a) < 1e-3, "one row after the other arrives");
+void lanes_stopped_on_the_way_leave_a_valid_state() {
+  for (const std::int64_t n_threads : {1, 2}) {
+    const Toy toy = wide_toy(7);
+    const Problem problem = toy.problem();
+    const ToyCsr<double, std::int32_t> csr(toy);
+    Dcd run = in_lanes(toy, problem, n_threads);
+    const auto token = std::make_shared<StopToken>();
+    token->stop();
+    Poll poll(token);
+    check(!poll((1 << 20) - 2500), "it looks at its token later: when the rows are in order, and some rounds are done");
+    check(!run.run_epoch(csr.rows(), problem, poll), "stopped");
+    const auto n_moved = std::count_if(run.a.begin(), run.a.end(), [](double a) { return a > 0.0; });
+    check(n_moved > 0 && run.touched > 0 && run.touched < 700 && run.touched % 32 == 0, "after a whole round");
+    check_tracked(toy, run);
+    check(run.active.full(), "all rows stay");
+  }
 }
 
-void batches_are_for_rows_with_little_in_common() {
-  const auto of_noise = [](std::int64_t m, double mean) {
-    Toy toy(1, {.m = m, .d = 1000, .density = 0.0});
-    Rng rng = make_rng(7);
-    for (double& x : toy.x) x = mean + rng.uniform() - 0.5;
-    for (std::size_t i = 0; i < toy.norms.size(); ++i) toy.norms[i] = squared_norm(std::span(toy.x).subspan(i * 1000, 1000));
-    return Batches::largest(toy.rows());
+void lanes_are_for_many_rows() {
+  const auto of_noise = [](std::int64_t m, std::int64_t d) {
+    const Toy toy(1, {.m = m, .d = d, .density = 1.0});
+    return Lanes::pay(toy.rows());
   };
-  check(of_noise(4500, 0.0) == 32, "noise");
-  check(of_noise(4500, 1.0) == 1, "rows far from the origin are nearly parallel");
-  check(of_noise(3000, 0.0) == 1, "not worth it for a few rows");
+  check(of_noise(1 << 16, 256), "sixteen million values, 128 rounds");
+  check(!of_noise(1 << 15, 256), "half of them");
+  check(!of_noise(1 << 11, 1 << 13), "as many values, but four rounds");
 }
 
 void corrupt_states_are_refused() {
   const Toy toy(1, {});
   const Problem problem = toy.problem();
   const auto refused = [&](auto&& spoil) {
-    Dcd run(problem, toy.options.d, true, true, 0.0, 0.0, 1, Order{}, make_rng(1), 1);
+    Dcd run(problem, toy.options.d, true, true, 0.0, 0.0, 0, Order{}, make_rng(1), 1);
     spoil(run);
     try {
       run.check_restored(problem);
@@ -324,23 +324,21 @@ void corrupt_states_are_refused() {
 }  // namespace
 
 int main() {
-  return run_all(
-      {{"multipliers stay in the box", multipliers_stay_in_the_box},
-       {"tracked values are the values", tracked_values_are_the_values},
-       {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
-       {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
-       {"active rows ascend", active_rows_ascend},
-       {"the dual only rises without intercept", dual_only_rises_without_intercept},
-       {"the gap closes", gap_closes},
-       {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
-       {"dependent rows are no trouble", dependent_rows_are_no_trouble},
-       {"zero rows", zero_rows},
-       {"rebuilt is the same", rebuilt_is_the_same},
-       {"the published rule ends the run", the_published_rule_ends_the_run},
-       {"batches have the same bits for any number of threads", batches_have_the_same_bits_for_any_number_of_threads},
-       {"threads without a core are sent home", threads_without_a_core_are_sent_home},
-       {"a stopped batch leaves a valid state", a_stopped_batch_leaves_a_valid_state},
-       {"parallel rows overshoot once", parallel_rows_overshoot_once},
-       {"batches are for rows with little in common", batches_are_for_rows_with_little_in_common},
-       {"corrupt states are refused", corrupt_states_are_refused}});
+  return run_all({{"multipliers stay in the box", multipliers_stay_in_the_box},
+                  {"tracked values are the values", tracked_values_are_the_values},
+                  {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
+                  {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
+                  {"active rows ascend", active_rows_ascend},
+                  {"the dual only rises without intercept", dual_only_rises_without_intercept},
+                  {"the gap closes", gap_closes},
+                  {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
+                  {"dependent rows are no trouble", dependent_rows_are_no_trouble},
+                  {"zero rows", zero_rows},
+                  {"rebuilt is the same", rebuilt_is_the_same},
+                  {"the published rule ends the run", the_published_rule_ends_the_run},
+                  {"lanes have the same bits for any number of threads", lanes_have_the_same_bits_for_any_number_of_threads},
+                  {"in lanes, what is climbed never falls", in_lanes_what_is_climbed_never_falls},
+                  {"lanes stopped on the way leave a valid state", lanes_stopped_on_the_way_leave_a_valid_state},
+                  {"lanes are for many rows", lanes_are_for_many_rows},
+                  {"corrupt states are refused", corrupt_states_are_refused}});
 }

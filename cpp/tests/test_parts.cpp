@@ -13,7 +13,6 @@
 #include "check.hpp"
 #include "hinge/evaluate.hpp"
 #include "hinge/parts.hpp"
-#include "hinge/team.hpp"
 #include "toys.hpp"
 
 using namespace hinge;
@@ -244,40 +243,6 @@ void sum_in_order_whoever_is_faster() {
   for (std::size_t k = 0; k < total.parts.size(); ++k) check(total.parts[k] == static_cast<std::int64_t>(k), "in their order");
 }
 
-void a_team_works_in_step() {
-  for (const std::int64_t n_threads : {1, 2, 5}) {
-    std::vector<std::int64_t> values(static_cast<std::size_t>(n_threads));
-    std::atomic<bool> in_step = true;
-    Team::run(n_threads, [&](Team& team, std::int64_t rank) {
-      for (std::int64_t step = 1; step <= 200; ++step) {
-        values[static_cast<std::size_t>(rank)] = step;
-        team.arrive(rank, 2 * step - 1);
-        if (!team.await(2 * step - 1)) return;
-        for (std::int64_t other = 0; other < team.size(); ++other) {
-          if (values[static_cast<std::size_t>(other)] != step) in_step = false;
-        }
-        team.arrive(rank, 2 * step);
-        if (!team.await(2 * step)) return;
-      }
-    });
-    check(in_step, "everybody sees what the others wrote before");
-  }
-}
-
-void a_team_whose_leader_fails_goes_home() {
-  bool thrown = false;
-  try {
-    Team::run(3, [](Team& team, std::int64_t rank) {
-      if (rank == 0) throw std::bad_alloc();
-      team.arrive(rank, 1);
-      check(!team.await(1), "nobody will come");
-    });
-  } catch (const std::bad_alloc&) {
-    thrown = true;
-  }
-  check(thrown, "the exception reaches the caller");
-}
-
 }  // namespace
 
 int main() {
@@ -288,7 +253,5 @@ int main() {
        {"a stop is noticed", stop_is_noticed},
        {"a stop of another thread is noticed", stop_of_another_thread_is_noticed},
        {"an exception of one thread is thrown, and nobody hangs", exception_of_one_thread_is_thrown_and_nobody_hangs},
-       {"a sum is merged in order, whoever is faster", sum_in_order_whoever_is_faster},
-       {"a team works in step", a_team_works_in_step},
-       {"a team whose leader fails goes home", a_team_whose_leader_fails_goes_home}});
+       {"a sum is merged in order, whoever is faster", sum_in_order_whoever_is_faster}});
 }

@@ -305,7 +305,7 @@ class SgdSingle:
 
 class Dcd:
     """
-    Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, batch, order, rng, n_threads)
+    Dual coordinate descent at work: (problem, shrinking, polish, eps, kappa, block, order, rng, n_threads)
     """
 
     def __init__(self, arg0: Problem, arg1: bool, arg2: bool, arg3: float, arg4: float, arg5: int, arg6: Order, arg7: Rng, arg8: int, /) -> None: ...
@@ -340,9 +340,14 @@ class Dcd:
         Compute anew what follows from the multipliers: after drift, or after restoring the state of another problem.
         """
 
-def largest_batch(rows: Rows) -> int:
+def lane_block(rows: Rows) -> int:
     """
-    Of how many rows a batch of dual coordinate descent consists if it is to share these rows among threads, and not to overshoot.
+    Of how many rows a lane of dual coordinate descent should consist: a round has two lanes.
+    """
+
+def lanes_pay(rows: Rows) -> bool:
+    """
+    Whether two lanes are worth it on these rows: two threads gain more than one thread loses.
     """
 
 class Mpu:

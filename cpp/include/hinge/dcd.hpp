@@ -18,9 +18,9 @@
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
-// Batches: the products of several rows may be computed before the first of them moves, so that threads share them (batches.hpp).
+// Lanes: two threads may work side by side on the rows of an epoch (lanes.hpp).
 //
-// Polish: now and then all free multipliers move at once (face.hpp). That, batches, the rule by which rows leave and come back, and the
+// Polish: now and then all free multipliers move at once (face.hpp). That, lanes, the rule by which rows leave and come back, and the
 // order in blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
 //
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
@@ -29,6 +29,7 @@
 // intercept it includes roughly what repairing sum_i a_i t_i = 0 will cost.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -37,11 +38,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "hinge/batches.hpp"
 #include "hinge/epoch.hpp"
 #include "hinge/face.hpp"
 #include "hinge/free_intercept.hpp"
+#include "hinge/lanes.hpp"
 #include "hinge/order.hpp"
+#include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
 #include "hinge/rng.hpp"
@@ -58,7 +60,7 @@ struct Dcd : DualIterate {
   bool shrinking;
   bool polish;
   double eps;  // 0: rows come back by the gap
-  Batches batches;
+  Lanes lanes;
 
   ActiveRows active;
   double shrink_above = kInfinity;   // a row at a = 0 leaves when its gradient is above
@@ -66,28 +68,27 @@ struct Dcd : DualIterate {
   double gap = kInfinity;            // estimate of the last epoch
   double full_b = 0.0;               // b after the last epoch over all rows
   double credit = 0.0;               // what a climb on the face may cost, in rows
-  bool overshot = false;             // batches did: one row at a time from then on
   bool within_eps = false;           // the projected gradients of all rows are
   std::int64_t touched = 0;          // rows read
 
   /// Memory that every epoch needs again.
   struct Scratch {
-    std::vector<std::int64_t> visit;    // the active rows, in the order of the epoch
-    std::vector<std::int64_t> leaving;  // those that leave
+    std::vector<std::int64_t> visit;  // the active rows, in the order of the epoch
+    std::vector<double> w;            // of the second lane
   };
   Fleeting<Scratch> scratch;
 
   Dcd(const Problem& problem, std::int64_t n_features, bool with_shrinking, bool with_polish, double spread, double penalty,
-      std::int64_t batch, Order row_order, Rng random, std::int64_t n_threads)
+      std::int64_t block, Order row_order, Rng random, std::int64_t n_threads)
       : order(row_order),
         rng(random),
         shrinking(with_shrinking),
         polish(with_polish),
         eps(spread),
-        batches{batch, n_threads},
+        lanes{block, n_threads},
         active(problem.size()) {
     if (!(eps >= 0.0)) throw std::invalid_argument("eps must not be negative");
-    if (batch < 1 || batch > Batches::kMost) throw std::invalid_argument("batch must lie between 1 and 64");
+    if (block < 0) throw std::invalid_argument("block must not be negative");
     if (n_threads < 1) throw std::invalid_argument("n_threads must be positive");
     kappa = penalty;
     a.resize(static_cast<std::size_t>(problem.size()));
@@ -112,7 +113,6 @@ struct Dcd : DualIterate {
     field("dual", dual);
     field("summit", summit);
     field("credit", credit);
-    field("overshot", overshot);
     field("rng", rng);
   }
 
@@ -163,15 +163,16 @@ struct Dcd : DualIterate {
     std::vector<std::int64_t>& visit = scratch->visit;
     visit.resize(active.size());
     if (!order.arrange(active, visit, rng, poll)) return false;
-    scratch->leaving.clear();
-    Accounts accounts{scratch->leaving};
     const auto n = static_cast<std::int64_t>(visit.size());
-    const bool alone = batches.size == 1 || overshot || n < kLeastBatches * batches.size;
-    const bool finished =
-        alone ? one_by_one(rows, problem, visit, poll, accounts) : side_by_side(rows, problem, visit, poll, accounts);
-    if (!finished) return false;
+    Accounts accounts;
+    const bool finished = lanes.too_few(n) ? one_after_the_other(rows, problem, visit, poll, accounts)
+                                           : side_by_side(rows, problem, visit, poll, accounts);
+    if (!finished) {
+      active.stay();
+      return false;
+    }
     const bool full = active.full();
-    active.remove(accounts.leaving);
+    active.part();
     const auto [highest, lowest] = accounts.extremes;
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
     follow(stuck ? accounts.jump : Jump{});
@@ -210,7 +211,6 @@ struct Dcd : DualIterate {
       double lowest = kInfinity;
     };
 
-    std::vector<std::int64_t>& leaving;
     Extremes extremes = {};    // of the projected gradients
     double violation = 0.0;    // the sum of their absolute values
     std::int64_t n_moved = 0;  // how many are not zero
@@ -218,43 +218,88 @@ struct Dcd : DualIterate {
     double gained = 0.0;       // D without -|w|^2 / 2
     Jump jump = {};
     std::int64_t stored = 0;
+    std::int64_t touched = 0;
+
+    void merge(const Accounts& other) {
+      extremes = {std::max(extremes.highest, other.extremes.highest), std::min(extremes.lowest, other.extremes.lowest)};
+      violation += other.violation;
+      n_moved += other.n_moved;
+      share += other.share;
+      gained += other.gained;
+      jump.merge(other.jump);
+      stored += other.stored;
+      touched += other.touched;
+    }
+  };
+
+  /// Where rows make their steps.
+  struct alignas(64) Lane {
+    double* w;
+    double b;
+    double residue;
+    double dual;    // D, if there is one lane
+    double weight;  // how often its steps count: 2 in two lanes
+    Accounts accounts = {};
   };
 
   template <Rows R>
-  bool one_by_one(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll, Accounts& accounts) {
-    const auto step = [&](std::int64_t i, std::int64_t next)
-                          __attribute__((always_inline)) { take(rows, problem, i, rows.product(i, w.data(), next), accounts); };
-    return each_row(rows, visit, poll, step, a, problem.target, problem.cost);
+  bool one_after_the_other(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll,
+                           Accounts& accounts) {
+    Lane lane{w.data(), b, residue, dual, 1.0};
+    const bool finished = take_all(rows, problem, visit, poll, lane);
+    b = lane.b;
+    residue = lane.residue;
+    dual = lane.dual;
+    close(lane.accounts, accounts);
+    return finished;
   }
 
   template <Rows R>
   bool side_by_side(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Poll& poll,
                     Accounts& accounts) {
-    const Before before{dual, 0.5 * squared_norm(w), residue, b};
-    const auto lead = [&](std::int64_t i, const Found& found) { take(rows, problem, i, found.product, accounts); };
-    const auto follow = [&](Follower& self, std::int64_t i, const Found& found) {
-      const double decision = rows.with_constant(found.product, self.w.data()) + self.b;
-      const Turn turn = turn_of(rows, problem, i, decision, found.multiplier);
-      const double change = (turn.next - found.multiplier) * problem.target[i];
-      if (change == 0.0) return;
-      rows.add(i, change, self.w);
-      self.b += kappa * change;
+    const double half_norm = 0.5 * squared_norm(w);
+    scratch->w = w;
+    std::array<Lane, Lanes::kCount> lane{Lane{w.data(), b, residue, 0.0, 2.0}, Lane{scratch->w.data(), b, 0.0, 0.0, 2.0}};
+    const Parts halves{static_cast<std::int64_t>(w.size()), Lanes::kCount};
+    const auto take = [&](std::int64_t k, std::span<const std::int64_t> part) {
+      take_all(rows, problem, part, Never{}, lane[static_cast<std::size_t>(k)]);
     };
-    const bool finished = batches.each(rows, visit, a, w, b, poll, lead, follow, problem.target, problem.cost);
-    dual = before.dual + accounts.gained + (before.half_norm - 0.5 * squared_norm(w));
-    overshot = rise_since(before) < -kRounding * dual;
+    const auto merge = [&](std::int64_t k) {
+      for (std::int64_t j = halves.begin(k); j < halves.end(k); ++j)
+        lane[0].w[j] = lane[1].w[j] = 0.5 * (lane[0].w[j] + lane[1].w[j]);
+      if (k == 0) lane[0].b = lane[1].b = 0.5 * (lane[0].b + lane[1].b);
+    };
+    const bool finished = lanes.each(visit, Lanes::mean_stored(rows), poll, take, merge);
+    b = lane[0].b;
+    residue = lane[0].residue + lane[1].residue;
+    lane[0].accounts.merge(lane[1].accounts);
+    close(lane[0].accounts, accounts);
+    dual += accounts.gained + (half_norm - 0.5 * squared_norm(w));
     return finished;
   }
 
-  /// The turn of row i, whose product with w is, or was, this one.
+  void close(const Accounts& found, Accounts& accounts) {
+    accounts = found;
+    touched += found.touched;
+  }
+
+  template <Rows R, class Stop>
+  bool take_all(const R& rows, const Problem& problem, std::span<const std::int64_t> visit, Stop&& stop, Lane& lane) {
+    const auto step = [&](std::int64_t i, std::int64_t next)
+                          __attribute__((always_inline)) { take(rows, problem, i, next, lane); };
+    return each_row(rows, visit, stop, step, a, problem.target, problem.cost);
+  }
+
+  /// The turn of row i. Row `next` is fetched meanwhile.
   template <Rows R>
-  [[gnu::always_inline]] void take(const R& rows, const Problem& problem, std::int64_t i, double product, Accounts& accounts) {
+  [[gnu::always_inline]] void take(const R& rows, const Problem& problem, std::int64_t i, std::int64_t next, Lane& lane) {
+    Accounts& accounts = lane.accounts;
     accounts.stored += rows.stored(i);
-    ++touched;
-    const Turn turn = turn_of(rows, problem, i, rows.with_constant(product, w.data()) + b, a[i]);
+    ++accounts.touched;
+    const Turn turn = turn_of(rows, problem, i, rows.with_constant(rows.product(i, lane.w, next), lane.w) + lane.b, a[i]);
     accounts.share += problem.loss.gap_share(a[i], turn.g, problem.cost[i]);
     if (turn.leaves) {
-      accounts.leaving.push_back(i);
+      active.leave(i);
       return;
     }
     accounts.extremes.highest = std::max(accounts.extremes.highest, turn.projected);
@@ -262,7 +307,7 @@ struct Dcd : DualIterate {
     if (turn.projected != 0.0) {
       accounts.violation += std::abs(turn.projected);
       ++accounts.n_moved;
-      accounts.gained += move(rows, problem, i, turn);
+      move(rows, problem, i, turn, lane);
     } else if (kappa > 0.0) {
       accounts.jump.add(a[i] == 0.0 ? -problem.target[i] : problem.target[i], std::abs(turn.g));
     }
@@ -285,41 +330,20 @@ struct Dcd : DualIterate {
     return {g, projected, problem.loss.best_multiplier(multiplier, g, rows.squared_norm(i) + kappa + diagonal, cost), false};
   }
 
-  /// The row makes its step. Returns what D gains but for -|w|^2 / 2.
+  /// The row makes its step.
   template <Rows R>
-  [[gnu::always_inline]] double move(const R& rows, const Problem& problem, std::int64_t i, const Turn& turn) {
+  [[gnu::always_inline]] void move(const R& rows, const Problem& problem, std::int64_t i, const Turn& turn, Lane& lane) {
     const double target = problem.target[i];
     const double cost = problem.cost[i];
     const double change = turn.next - a[i];
-    if (change == 0.0) return 0.0;
-    rows.add(i, change * target, w);
-    dual -= change * (turn.g - target * b + 0.5 * change * (rows.squared_norm(i) + problem.loss.diagonal(cost)));
-    moved(change * target);
-    const double penalty = problem.loss.dual_penalty(turn.next, cost) - problem.loss.dual_penalty(a[i], cost);
+    if (change == 0.0) return;
+    const double counted = lane.weight * change * target;
+    rows.add(i, counted, std::span(lane.w, w.size()));
+    lane.dual -= change * (turn.g - target * lane.b + 0.5 * change * (rows.squared_norm(i) + problem.loss.diagonal(cost)));
+    lane.b += kappa * counted;
+    lane.residue += change * target;
+    lane.accounts.gained += change - (problem.loss.dual_penalty(turn.next, cost) - problem.loss.dual_penalty(a[i], cost));
     a[i] = turn.next;
-    return change - penalty;
-  }
-
-  // Batches:
-  /// An epoch of fewer is done row by row.
-  static constexpr std::int64_t kLeastBatches = 64;
-  /// Of D: what rounding can make of an epoch in which nothing moves.
-  static constexpr double kRounding = 1e-12;
-
-  /// Where an epoch began.
-  struct Before {
-    double dual;
-    double half_norm;  // |w|^2 / 2
-    double residue;
-    double b;
-  };
-
-  /// What coordinate steps climb is D - beta s - kappa/2 s^2, with s the residue and beta = b - kappa s before the epoch. They only
-  /// ever rise, one after the other; batches that overshoot may fall.
-  double rise_since(const Before& before) const {
-    const double beta = before.b - kappa * before.residue;
-    const double penalty = 0.5 * kappa * (residue * residue - before.residue * before.residue);
-    return dual - before.dual - beta * (residue - before.residue) - penalty;
   }
 
   void shrink_beyond(double highest, double lowest) {

@@ -30,6 +30,11 @@ struct FreeIntercept {
       double& way = sign > 0.0 ? up : down;
       way = std::min(way, distance);
     }
+
+    void merge(const Jump& other) {
+      up = std::min(up, other.up);
+      down = std::min(down, other.down);
+    }
   };
 
   /// a_i t_i has changed.

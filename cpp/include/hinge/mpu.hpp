@@ -153,7 +153,6 @@ struct Mpu : FreeIntercept {
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<std::int64_t> visit(active.size());
     if (!order.arrange(active, visit, rng, poll)) return false;
-    std::vector<std::int64_t> leaving;
     double share = 0.0;      // of the gap
     double allowed = 0.0;    // what the step may leave of it
     double violation = 0.0;  // |p - 1|, summed over the rows that moved
@@ -171,14 +170,17 @@ struct Mpu : FreeIntercept {
         violation += std::abs(g);
         ++n_moved;
       } else {
-        if ((counts[k] == 0 && g > width) || (counts[k] == N && -g > width)) leaving.push_back(k);
+        if ((counts[k] == 0 && g > width) || (counts[k] == N && -g > width)) active.leave(k);
         if (kappa > 0.0 && counts[k] < N) jump.add(-problem.target[k], g);        // it learns when p falls to 1
         if (kappa > 0.0 && counts[k] > 0) jump.add(problem.target[k], zone - g);  // and unlearns beyond the zone
       }
     };
-    if (!each_row(rows, visit, poll, visit_row, counts, problem.target, problem.cost)) return false;
+    if (!each_row(rows, visit, poll, visit_row, counts, problem.target, problem.cost)) {
+      active.stay();
+      return false;
+    }
     const bool full = active.full();
-    active.remove(leaving);
+    active.part();
     width = n_moved > 0 ? violation / static_cast<double>(n_moved) : 0.0;
     follow(n_moved == 0 ? jump : Jump{});
     gap = share + cost_of_residue();

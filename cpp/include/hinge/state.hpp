@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace hinge {
@@ -65,11 +66,17 @@ struct ActiveRows : Varying<std::int64_t> {
     std::iota(begin(), end(), std::int64_t{0});
   }
 
-  /// Marks instead of a sort: most rows may leave at once.
-  void remove(const std::vector<std::int64_t>& leaving) {
-    for (const std::int64_t i : leaving) leaves_[static_cast<std::size_t>(i)] = true;
-    std::erase_if(*this, [&](std::int64_t i) { return leaves_[static_cast<std::size_t>(i)]; });
-    for (const std::int64_t i : leaving) leaves_[static_cast<std::size_t>(i)] = false;
+  /// Row i is to leave with the next `part`. Threads may say so of different rows.
+  void leave(std::int64_t i) { leaves_[static_cast<std::size_t>(i)] = true; }
+
+  /// Those that are to leave do.
+  void part() {
+    std::erase_if(*this, [&](std::int64_t i) { return std::exchange(leaves_[static_cast<std::size_t>(i)], false); });
+  }
+
+  /// All stay.
+  void stay() {
+    for (const std::int64_t i : *this) leaves_[static_cast<std::size_t>(i)] = false;
   }
 
   /// Whether a tenth of the gap of all rows is left among those at work: more of it may by now be among the others.

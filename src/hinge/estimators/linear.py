@@ -80,8 +80,8 @@ class LinearSVC(CertifiedSVC):
     warm_start : bool, default=False
         Go on from the state of the last fit; also after Ctrl-C.
     n_jobs : int or None, default=None
-        Threads over the classes, which share X, and within evaluations, predictions and the solvers newton, ocas and
-        cutting-plane. They change no bit.
+        Threads over the classes, which share X, and within evaluations, predictions, the solvers newton, ocas and
+        cutting-plane, and dcd on large sparse data, which uses two of them. They change no bit.
     callback : callable or None, default=None
         Called with a :class:`hinge.Progress` after every call of the solver; ``progress.label`` is the class that is
         trained, if there are several. Stops the training of this class by returning True. With `n_jobs` it is called

@@ -16,8 +16,9 @@ forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
-Batches: the products of several rows may be computed before the first of them moves; they are even computed before the
-rows of the batch before have moved. Each row then makes its best step as if it were alone.
+Lanes: an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w, and each
+counts its steps twice, as if the other lane did the same: with delta_k for what lane k changes of w, they end at
+w + 2 delta_0 and w + 2 delta_1. The mean of these is the w of all steps. D never falls: lanes.hpp has the proof.
 
 Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 """
@@ -25,7 +26,7 @@ Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from hinge.reference import face
 from hinge.reference.algorithm import ActiveRows, Point
@@ -33,11 +34,10 @@ from hinge.reference.free_intercept import Jump
 from hinge.reference.order import Order
 from hinge.reference.problem import Problem
 from hinge.reference.rng import Rng
-from hinge.reference.sums import squared_norm
+from hinge.reference.sums import Floats, squared_norm
 
 FAR = 0.25  # rows leave beyond this share of the mean projected gradient
-LEAST_BATCHES = 64  # an epoch of fewer is done row by row
-ROUNDING = 1e-12  # of D: what rounding can make of an epoch in which nothing moves
+LEAST_ROUNDS = 4  # an epoch of fewer has one lane
 
 # What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
 FEW = 1000  # rows of a problem so small that steps on the face cost nothing
@@ -46,12 +46,47 @@ VALUES_PER_ROW = 16.0  # a dot product costs as much as reading so many values m
 ALWAYS = 100.0  # steps that a small problem may take whatever they cost
 
 
+@dataclass
+class Accounts:
+    """What an epoch finds out about its rows."""
+
+    leaving: set[int] = field(default_factory=set)
+    highest: float = -math.inf  # of the projected gradients
+    lowest: float = math.inf
+    violation: float = 0.0  # the sum of their absolute values
+    n_moved: int = 0  # how many are not zero
+    share: float = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
+    gained: float = 0.0  # D without -|w|^2 / 2
+    jump: Jump = field(default_factory=Jump)
+
+    def merge(self, other: Accounts) -> None:
+        self.leaving |= other.leaving
+        self.highest, self.lowest = max(self.highest, other.highest), min(self.lowest, other.lowest)
+        self.violation += other.violation
+        self.n_moved += other.n_moved
+        self.share += other.share
+        self.gained += other.gained
+        self.jump.merge(other.jump)
+
+
+@dataclass
+class Lane:
+    """Where rows make their steps; they count `weight` times."""
+
+    w: Floats
+    b: float
+    residue: float
+    dual: float  # D, if there is one lane
+    weight: float
+    accounts: Accounts = field(default_factory=Accounts)
+
+
 class Dcd(face.DualIterate):
     """One epoch visits the active rows once. kappa = 0 unless the intercept is free."""
 
     fields = (
         *("a", "w", "b", "residue", "last_residue", "rate", "at_work.active", "shrink_above", "shrink_below", "gap"),
-        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "overshot", "rng"),
+        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "rng"),
     )
 
     def __init__(
@@ -61,7 +96,7 @@ class Dcd(face.DualIterate):
         polish: bool,
         eps: float,
         kappa: float,
-        batch: int,
+        block: int,
         order: Order,
         rng: Rng,
         n_threads: int = 1,
@@ -70,7 +105,7 @@ class Dcd(face.DualIterate):
         self.shrinking = shrinking
         self.polish = polish
         self.eps = eps  # 0: rows come back by the gap
-        self.batch = batch
+        self.block = block  # rows of a lane in a round; 0: one lane
         self.order = order
         self.rng = rng
         self.at_work = ActiveRows(problem.m)
@@ -79,7 +114,6 @@ class Dcd(face.DualIterate):
         self.gap = math.inf  # estimate of the last epoch
         self.full_b = 0.0  # b after the last epoch over all rows
         self.credit = 0.0  # what a climb on the face may cost, in rows
-        self.overshot = False  # batches did: one row at a time from then on
         self.within_eps = False  # the projected gradients of all rows are
 
     def point(self) -> Point:
@@ -89,86 +123,88 @@ class Dcd(face.DualIterate):
         return self.dual + self.gap, self.dual
 
     def run_epoch(self) -> None:
-        rows, target, cost, loss = self.problem.rows, self.problem.target, self.problem.cost, self.problem.loss
         visit = self.order.arrange(self.at_work.active, self.rng)
-        leaving = set()
-        highest, lowest = -math.inf, math.inf  # of the projected gradients
-        violation, n_moved = 0.0, 0  # the sum of their absolute values, and how many are not zero
-        share = 0.0  # P - D = sum_i gap_share_i, each term taken when its row is visited
-        gained = 0.0  # D without -|w|^2 / 2
-        jump = Jump()
-        batch = 1 if self.overshot or len(visit) < LEAST_BATCHES * self.batch else self.batch
-        before = self.dual, 0.5 * squared_norm(self.w), self.residue, self.b
-        try:
-            for i, product in self._products(visit, batch):
-                a, box = float(self.a[i]), self.problem.box(i)
-                decision = rows.with_constant(product, self.w) + self.b
-                g = target[i] * decision - 1.0 + loss.diagonal(cost[i]) * a
-                share += loss.gap_share(a, g, cost[i])
-                if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
-                    leaving.add(i)
-                    continue
-                projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
-                highest, lowest = max(highest, projected), min(lowest, projected)
-                if projected != 0.0:
-                    violation, n_moved = violation + abs(projected), n_moved + 1
-                    gained += self._move(i, g)
-                else:
-                    jump.add(-target[i] if a == 0.0 else target[i], abs(g))
-        finally:  # also when the poll has ended it: D must be that of the multipliers
-            if batch > 1:
-                self._compare(*before, gained)
+        two = self.block > 0 and len(visit) >= LEAST_ROUNDS * 2 * self.block
+        found = self._side_by_side(visit) if two else self._one_after_the_other(visit)
         full = self.at_work.full
-        self.at_work.remove(leaving)
-        self.follow(jump if highest <= 0.0 <= lowest else None)
-        self.gap = share + self.cost_of_residue()
+        self.at_work.remove(found.leaving)
+        self.follow(found.jump if found.highest <= 0.0 <= found.lowest else None)
+        self.gap = found.share + self.cost_of_residue()
         if self.eps > 0.0:
-            self._shrink_beyond(highest if highest > 0.0 else math.inf, lowest if lowest < 0.0 else -math.inf)
-            self._return_rows_within_eps(full, highest - lowest)
+            self._shrink_beyond(
+                found.highest if found.highest > 0.0 else math.inf, found.lowest if found.lowest < 0.0 else -math.inf
+            )
+            self._return_rows_within_eps(full, found.highest - found.lowest)
         else:
-            width = FAR * violation / n_moved if n_moved > 0 else math.inf
+            width = FAR * found.violation / found.n_moved if found.n_moved > 0 else math.inf
             self._shrink_beyond(width, -width)
-            self._return_rows(full, max(highest, -lowest))
+            self._return_rows(full, max(found.highest, -found.lowest))
         if self.polish and visit:
             self._climb(visit)
 
-    def _products(self, visit: list[int], batch: int) -> Iterator[tuple[int, float]]:
-        """Each row with its product: with w as it is or, in batches, as it was two batches ago."""
-        rows, waiting = self.problem.rows, list[tuple[int, float]]()
-        if batch == 1:
+    def _one_after_the_other(self, visit: list[int]) -> Accounts:
+        lane = Lane(self.w, self.b, self.residue, self.dual, 1.0)
+        try:
             for i in self.each(visit):
-                yield i, rows.product(i, self.w)
+                self._take(i, lane)
+        finally:  # also when the poll has ended it: they must be those of the multipliers
+            self.b, self.residue, self.dual = lane.b, lane.residue, lane.dual
+        return lane.accounts
+
+    def _side_by_side(self, visit: list[int]) -> Accounts:
+        half_norm = 0.5 * squared_norm(self.w)
+        first, second = Lane(self.w, self.b, self.residue, 0.0, 2.0), Lane(self.w.copy(), self.b, 0.0, 0.0, 2.0)
+        try:
+            for begin in range(0, len(visit), 2 * self.block):
+                part = visit[begin : begin + 2 * self.block]
+                for lane, its_rows in ((first, part[: len(part) // 2]), (second, part[len(part) // 2 :])):
+                    for i in its_rows:
+                        self._take(i, lane)
+                first.w[:] = second.w[:] = 0.5 * (first.w + second.w)
+                first.b = second.b = 0.5 * (first.b + second.b)
+                self.touched += len(part)
+                for i in part:  # after a whole round
+                    self.ask_poll(i)
+        finally:
+            self.b, self.residue = first.b, first.residue + second.residue
+            first.accounts.merge(second.accounts)
+            self.dual += first.accounts.gained + (half_norm - 0.5 * squared_norm(self.w))
+        return first.accounts
+
+    def _take(self, i: int, lane: Lane) -> None:
+        """The turn of row i."""
+        rows, target, cost, loss = self.problem.rows, self.problem.target[i], self.problem.cost[i], self.problem.loss
+        found, a, box = lane.accounts, float(self.a[i]), self.problem.box(i)
+        g = target * (rows.dot(i, lane.w) + lane.b) - 1.0 + loss.diagonal(cost) * a
+        found.share += loss.gap_share(a, g, cost)
+        if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
+            found.leaving.add(i)
             return
-        for begin in range(0, len(visit), batch):
-            ready = [(i, rows.product(i, self.w)) for i in self.each(visit[begin : begin + batch])]
-            yield from waiting
-            waiting = ready
-        yield from waiting
+        projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
+        found.highest, found.lowest = max(found.highest, projected), min(found.lowest, projected)
+        if projected != 0.0:
+            found.violation, found.n_moved = found.violation + abs(projected), found.n_moved + 1
+            self._move(i, g, lane)
+        else:
+            found.jump.add(-target if a == 0.0 else target, abs(g))
 
-    def _compare(self, dual: float, half_norm: float, residue: float, b: float, gained: float) -> None:
-        """D after an epoch of batches, and whether what coordinate steps climb has fallen: D - beta s - kappa/2 s^2,
-        with s the residue and beta = b - kappa s before the epoch."""
-        self.dual = dual + gained + (half_norm - 0.5 * squared_norm(self.w))
-        beta = b - self.kappa * residue
-        penalty = 0.5 * self.kappa * (self.residue * self.residue - residue * residue)
-        rise = self.dual - dual - beta * (self.residue - residue) - penalty
-        self.overshot = rise < -ROUNDING * self.dual
-
-    def _move(self, i: int, g: float) -> float:
-        """The exact maximum along coordinate i. Returns what D gains but for -|w|^2 / 2."""
+    def _move(self, i: int, g: float, lane: Lane) -> None:
+        """The exact maximum along coordinate i."""
         rows, target, a = self.problem.rows, self.problem.target[i], float(self.a[i])
         diagonal, box = self.problem.loss.diagonal(self.problem.cost[i]), self.problem.box(i)
         q = rows.squared_norm(i) + self.kappa + diagonal
         following = min(max(a - g / q, 0.0), box) if q > 0.0 else box
         change = following - a
         if change == 0.0:
-            return 0.0
-        rows.add(i, change * target, self.w)
-        self.dual -= change * (g - target * self.b + 0.5 * change * (rows.squared_norm(i) + diagonal))
-        self.moved(change * target)
-        self.a[i] = following
+            return
+        counted = lane.weight * change * target
+        rows.add(i, counted, lane.w)
+        lane.dual -= change * (g - target * lane.b + 0.5 * change * (rows.squared_norm(i) + diagonal))
+        lane.b += self.kappa * counted
+        lane.residue += change * target
         penalty = self.problem.loss.dual_penalty
-        return change - (penalty(following, self.problem.cost[i]) - penalty(a, self.problem.cost[i]))
+        lane.accounts.gained += change - (penalty(following, self.problem.cost[i]) - penalty(a, self.problem.cost[i]))
+        self.a[i] = following
 
     def _shrink_beyond(self, highest: float, lowest: float) -> None:
         self.shrink_above, self.shrink_below = highest, lowest

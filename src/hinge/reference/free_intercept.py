@@ -26,6 +26,11 @@ class Jump:
         """A row that wants to move when b has gone so far in the direction of `sign`."""
         self.way[sign] = min(self.way[sign], distance)
 
+    def merge(self, other: Jump) -> None:
+        """That, and what others have found."""
+        for sign, distance in other.way.items():
+            self.add(sign, distance)
+
 
 class FreeIntercept(Algorithm):
     """kappa = 0 without a free intercept; then b stays 0."""

@@ -220,7 +220,8 @@ def solve(
         the same and the earlier run was not cut inside an epoch (by Ctrl-C or a time limit); otherwise it is a warm
         start.
     n_jobs : int or None, default=None
-        Threads for evaluations and for the solvers newton, ocas and cutting-plane. They change no bit of the result.
+        Threads for evaluations, for the solvers newton, ocas and cutting-plane, and for dcd on large sparse data, which
+        uses two of them. They change no bit of the result.
 
     Returns
     -------
