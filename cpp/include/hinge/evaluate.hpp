@@ -18,6 +18,7 @@
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/processor.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/sums.hpp"
 
@@ -34,11 +35,15 @@ inline constexpr double kTiny = 1e-290;
 /// second order of all of them, and those of the bound itself.
 inline constexpr std::int64_t kDecisionRoundings = 4;
 
-/// An upper bound of |x_i|, sound where squares underflow.
+/// An upper bound of |x|, sound where squares underflow, of a row with so many values.
+inline double norm_bound(double squared_norm, double stored) {
+  const double n = stored + 1.0;
+  return std::sqrt(squared_norm * (1.0 + 2.0 * n * kRoundoff) + n * kUnderflow) * (1.0 + kFewRoundings);
+}
+
 template <Rows R>
 double norm_bound(const R& rows, std::int64_t i) {
-  const auto n = static_cast<double>(rows.stored(i) + 1);
-  return std::sqrt(rows.squared_norm(i) * (1.0 + 2.0 * n * kRoundoff) + n * kUnderflow) * (1.0 + kFewRoundings);
+  return norm_bound(rows.squared_norm(i), static_cast<double>(rows.stored(i)));
 }
 
 /// An upper bound of |w|, sound where squares underflow, given |w|^2 as `squared_norm` computes it.
@@ -66,6 +71,25 @@ bool decisions(const R& rows, std::span<const double> w, std::span<double> z, Po
 
 /// Rows that a sum takes at once.
 inline constexpr std::int64_t kBlock = 64;
+
+/// What both sides need of a block of rows, side by side for the registers of the processor.
+struct RowBlock {
+  std::int64_t size;
+  double squared_norm[kBlock];
+  double stored[kBlock];
+  double target[kBlock];
+  double cost[kBlock];
+
+  template <Rows R>
+  RowBlock(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end) : size(end - begin) {
+    for (std::int64_t k = 0; k < size; ++k) {
+      squared_norm[k] = rows.squared_norm(begin + k);
+      stored[k] = static_cast<double>(rows.stored(begin + k));
+      target[k] = problem.target[begin + k];
+      cost[k] = problem.cost[begin + k];
+    }
+  }
+};
 
 /// A sum over all rows of what `Total` adds of a row and its value: a decision, or a multiplier. False when stopped by the poll.
 template <class Total, Rows R>
@@ -99,26 +123,28 @@ struct PrimalSum {
   /// The rows begin .. end-1, at most kBlock of them, with the decisions z = w.x_i. False when stopped by the poll.
   template <Rows R>
   bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* z, Poll& poll) {
-    double slack[kBlock];
-    double error[kBlock];
-    const std::int64_t size = end - begin;
-    for (std::int64_t k = 0; k < size; ++k) {
-      const std::int64_t i = begin + k;
-      const auto roundings = static_cast<double>(rows.stored(i) + kDecisionRoundings);
-      slack[k] = Loss::slack(problem.target[i], z[k] + b);
-      error[k] = roundings * (kRoundoff * length * norm_bound(rows, i) + kUnderflow) +
-                 2.0 * kRoundoff * (1.0 + std::abs(z[k]) + std::abs(b));
-    }
+    const RowBlock block(rows, problem, begin, end);
     double computed[kBlock];
     double at_most[kBlock];
-    for (std::int64_t k = 0; k < size; ++k) {
-      computed[k] = problem.cost[begin + k] * problem.loss.value(slack[k]);
-      at_most[k] = problem.cost[begin + k] * problem.loss.value(slack[k] + error[k]);
+    losses(block, problem.loss, length, b, z, computed, at_most);
+    loss.add({computed, static_cast<std::size_t>(block.size)});
+    raised.add({at_most, static_cast<std::size_t>(block.size)});
+    n += block.size;
+    return !poll(block.size);
+  }
+
+  /// C_i loss(s_i) of each row, as computed, and what it may be at most.
+  HINGE_FOR_EACH_PROCESSOR static void losses(const RowBlock& block, Loss loss, double length, double b,
+                                              const double* __restrict z, double* __restrict computed,
+                                              double* __restrict at_most) {
+    for (std::int64_t k = 0; k < block.size; ++k) {
+      const double roundings = block.stored[k] + static_cast<double>(kDecisionRoundings);
+      const double slack = Loss::slack(block.target[k], z[k] + b);
+      const double error = roundings * (kRoundoff * length * norm_bound(block.squared_norm[k], block.stored[k]) + kUnderflow) +
+                           2.0 * kRoundoff * (1.0 + std::abs(z[k]) + std::abs(b));
+      computed[k] = block.cost[k] * loss.value(slack);
+      at_most[k] = block.cost[k] * loss.value(slack + error);
     }
-    loss.add({computed, static_cast<std::size_t>(size)});
-    raised.add({at_most, static_cast<std::size_t>(size)});
-    n += size;
-    return !poll(size);
   }
 
   void merge(const PrimalSum& other) {
@@ -176,29 +202,34 @@ struct DualSum {
   /// The rows begin .. end-1, at most kBlock of them, with the multipliers a. False when stopped by the poll.
   template <Rows R>
   bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
+    const RowBlock block(rows, problem, begin, end);
     double taken_off[kBlock];
     double spreads[kBlock];
     double reaches[kBlock];
-    const std::int64_t size = end - begin;
-    for (std::int64_t k = 0; k < size; ++k) {
-      const std::int64_t i = begin + k;
-      const double length = norm_bound(rows, i);
-      taken_off[k] = problem.loss.dual_penalty(a[k], problem.cost[i]);
-      spreads[k] = a[k] * length;
-      reaches[k] = a[k] != 0.0 ? length + static_cast<double>(rows.stored(i) + 1) : 0.0;
-    }
-    const auto count = static_cast<std::size_t>(size);
+    terms(block, problem.loss, a, taken_off, spreads, reaches);
+    const auto count = static_cast<std::size_t>(block.size);
     total.add({a, count});
-    penalty.add({taken_off, count});
+    if (!problem.loss.is_hinge()) penalty.add({taken_off, count});  // of the hinge they are zero
     spread.add({spreads, count});
     reach.add({reaches, count});
-    for (std::int64_t k = 0; k < size; ++k) {
+    for (std::int64_t k = 0; k < block.size; ++k) {
       if (a[k] == 0.0) continue;
-      const std::int64_t i = begin + k;
-      rows.add_exactly(i, problem.target[i] * a[k], w);
-      if (poll(rows.stored(i))) return false;
+      rows.add_exactly(begin + k, block.target[k] * a[k], w);
+      if (poll(rows.stored(begin + k))) return false;
     }
-    return !poll(size);
+    return !poll(block.size);
+  }
+
+  /// What each row adds to the sums beside w and the total.
+  HINGE_FOR_EACH_PROCESSOR static void terms(const RowBlock& block, Loss loss, const double* __restrict a,
+                                             double* __restrict taken_off, double* __restrict spreads,
+                                             double* __restrict reaches) {
+    for (std::int64_t k = 0; k < block.size; ++k) {
+      const double length = norm_bound(block.squared_norm[k], block.stored[k]);
+      taken_off[k] = loss.dual_penalty(a[k], block.cost[k]);
+      spreads[k] = a[k] * length;
+      reaches[k] = a[k] != 0.0 ? length + (block.stored[k] + 1.0) : 0.0;
+    }
   }
 
   void merge(const DualSum& other) {

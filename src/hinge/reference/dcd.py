@@ -16,7 +16,7 @@ forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
-Lanes: an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w, and each
+Lanes: an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w. Each
 counts its steps twice, as if the other lane did the same: with delta_k for what lane k changes of w, they end at
 w + 2 delta_0 and w + 2 delta_1. The mean of these is the w of all steps. D never falls: lanes.hpp has the proof.
 
