@@ -243,6 +243,48 @@ void sum_in_order_whoever_is_faster() {
   for (std::size_t k = 0; k < total.parts.size(); ++k) check(total.parts[k] == static_cast<std::int64_t>(k), "in their order");
 }
 
+/// Threads of a crew are kept from one piece of work to the next. Work inside of work begins threads of its own.
+void a_crew_does_all_work_and_nobody_hangs() {
+  const Parts parts{200, 20};
+  using Total = TotalOf<std::vector<double>>;
+  const Total empty{std::vector<double>(1)};
+  const auto sum = [&](std::int64_t n_threads) {
+    Total total(empty);
+    Poll poll = never();
+    check(sum_over(parts, n_threads, poll, empty, total,
+                   [](Total& part, std::int64_t begin, std::int64_t end, Poll&) {
+                     for (std::int64_t i = begin; i < end; ++i) part.values[0] += 1.0 / static_cast<double>(i + 1);
+                     return true;
+                   }),
+          "all parts are summed");
+    return total.values[0];
+  };
+  const double alone = sum(1);
+  for (const std::int64_t n_threads : {1, 2, 5}) {
+    const Crew crew(n_threads);
+    for (int times = 0; times < 300; ++times) check(sum(3) == alone, "same bits, whoever does it");
+    {
+      const Crew another(2);
+      check(sum(2) == alone, "a crew within a crew");
+    }
+    std::atomic<std::int64_t> rows = 0;
+    Poll poll = never();
+    const bool done = for_parts(parts, 2, poll, [&](std::int64_t begin, std::int64_t end, Poll&) {
+      rows += sum(2) == alone ? end - begin : 0;
+      return true;
+    });
+    check(done && rows == 200, "work within work");
+    bool thrown = false;
+    try {
+      for_parts(parts, 2, poll, [](std::int64_t, std::int64_t, Poll&) -> bool { throw std::runtime_error("no"); });
+    } catch (const std::runtime_error&) {
+      thrown = true;
+    }
+    check(thrown && sum(2) == alone, "an exception is passed on, and work goes on");
+  }
+  check(Crew::free() == nullptr, "a crew ends");
+}
+
 }  // namespace
 
 int main() {
@@ -253,5 +295,6 @@ int main() {
        {"a stop is noticed", stop_is_noticed},
        {"a stop of another thread is noticed", stop_of_another_thread_is_noticed},
        {"an exception of one thread is thrown, and nobody hangs", exception_of_one_thread_is_thrown_and_nobody_hangs},
-       {"a sum is merged in order, whoever is faster", sum_in_order_whoever_is_faster}});
+       {"a sum is merged in order, whoever is faster", sum_in_order_whoever_is_faster},
+       {"a crew does all work, and nobody hangs", a_crew_does_all_work_and_nobody_hangs}});
 }

@@ -25,11 +25,10 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <thread>
 
+#include "hinge/await.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/poll.hpp"
-#include "hinge/processor.hpp"
 #include "hinge/rows.hpp"
 
 namespace hinge {
@@ -115,9 +114,9 @@ struct Lanes {
         if (!tasks_[static_cast<std::size_t>(k)].begun.compare_exchange_strong(before, phase, std::memory_order_acq_rel))
           continue;
         task(k);
-        tasks_[static_cast<std::size_t>(k)].done.store(phase, std::memory_order_release);
+        announce(tasks_[static_cast<std::size_t>(k)].done, phase);
       }
-      for (const Task_& each : tasks_) wait(each.done, phase);
+      for (const Task_& each : tasks_) await(each.done, [phase](std::int64_t done) { return done >= phase; });
     }
 
    private:
@@ -125,15 +124,6 @@ struct Lanes {
       std::atomic<std::int64_t> begun = 0;
       std::atomic<std::int64_t> done = 0;
     };
-
-    /// Some ten microseconds; then the one that is awaited may need this core.
-    static constexpr int kPatience = 1000;
-
-    static void wait(const std::atomic<std::int64_t>& done, std::int64_t phase) {
-      for (int looks = 0; done.load(std::memory_order_acquire) < phase; ++looks) {
-        looks < kPatience ? spin() : std::this_thread::yield();
-      }
-    }
 
     std::array<Task_, kCount> tasks_;
   };

@@ -33,6 +33,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hinge/crew.hpp"
 #include "hinge/curvature.hpp"
 #include "hinge/metric.hpp"
 #include "hinge/parts.hpp"
@@ -168,6 +169,7 @@ struct Newton {
   /// Steps until they have read as many rows as there are, or the gap has fallen to a quarter. False when stopped by the poll.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
+    const Crew crew(n_threads_);
     const Task<R> all = task_on(rows, problem);
     if (stride == 0 && !begin(all, poll)) return false;
     const std::int64_t last = touched + problem.size();

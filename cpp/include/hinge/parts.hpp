@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -15,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "hinge/await.hpp"
+#include "hinge/crew.hpp"
 #include "hinge/poll.hpp"
 
 namespace hinge {
@@ -46,15 +47,17 @@ struct TotalOf {
   }
 };
 
-/// Up to `count` threads more, begin(k) on each. Where no more can be had, fewer.
-template <class Begin>
-std::vector<std::jthread> more_threads(std::int64_t count, const Begin& begin) {
+/// other(k) on up to `count` threads more, and own() on this one; returns when all have ended. Where no more threads can be had, fewer.
+template <class Other, class Own>
+void beside(std::int64_t count, const Other& other, Own&& own) {
+  if (count <= 0) return own();
+  if (Crew* crew = Crew::free()) return crew->run(count, other, own);
   std::vector<std::jthread> threads;
   try {
-    for (std::int64_t k = 0; k < count; ++k) threads.emplace_back([begin, k] { begin(k); });
+    for (std::int64_t k = 0; k < count; ++k) threads.emplace_back([&other, k] { other(k); });
   } catch (const std::system_error&) {
   }
-  return threads;
+  own();
 }
 
 /// work(poll) on up to `n_threads` threads at once, the calling one among them. An exception of any of them is thrown here; the
@@ -71,13 +74,12 @@ void on_threads(std::int64_t n_threads, Poll& poll, Work&& work) {
       if (!failure) failure = std::current_exception();
     }
   };
-  {
-    const auto others = more_threads(n_threads - 1, [&guarded, idle = poll.for_worker()](std::int64_t) {
-      Poll own = idle;
-      guarded(own);
-    });
-    guarded(poll);
-  }
+  const Poll idle = poll.for_worker();
+  const auto other = [&](std::int64_t) {
+    Poll own = idle;
+    guarded(own);
+  };
+  beside(n_threads - 1, other, [&] { guarded(poll); });
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -85,39 +87,32 @@ void on_threads(std::int64_t n_threads, Poll& poll, Work&& work) {
 /// sum and returns false when stopped by its poll. False when stopped.
 template <class Total, class Add>
 bool sum_over(const Parts& parts, std::int64_t n_threads, Poll& poll, const Total& empty, Total& total, Add&& add) {
+  constexpr std::int64_t kStopped = -1;
   std::atomic<std::int64_t> next = 0;
-  std::mutex mutex;
-  std::condition_variable turn;
-  std::int64_t merged = 0;
-  bool stopped = false;
-  const auto give_up = [&] {
-    const std::scoped_lock lock(mutex);
-    stopped = true;
-    turn.notify_all();
-  };
+  std::atomic<std::int64_t> merged = 0;                                         // parts
   if (parts.count == 1) return add(total, parts.begin(0), parts.end(0), poll);  // without the memory of another sum
   const auto work = [&](Poll& own) {
     Total sum(empty);
     for (std::int64_t part = next++; part < parts.count; part = next++) {
       sum = empty;
-      if (!add(sum, parts.begin(part), parts.end(part), own)) return give_up();
-      std::unique_lock lock(mutex);
-      turn.wait(lock, [&] { return stopped || merged == part; });  // the parts before are at work, or done
-      if (stopped) return;
+      if (!add(sum, parts.begin(part), parts.end(part), own)) return announce(merged, kStopped);
+      const auto my_turn = [&](std::int64_t count) { return count == part || count == kStopped; };
+      if (await(merged, my_turn) == kStopped) return;  // else the parts before are done
       total.merge(sum);
-      ++merged;
-      turn.notify_all();
+      std::int64_t before = part;
+      if (!merged.compare_exchange_strong(before, part + 1, std::memory_order_acq_rel)) return;  // stopped
+      merged.notify_all();
     }
   };
   on_threads(std::min(n_threads, parts.count), poll, [&](Poll& own) {
     try {
       work(own);
     } catch (...) {
-      give_up();
+      announce(merged, kStopped);
       throw;
     }
   });
-  return !stopped;
+  return merged != kStopped;
 }
 
 /// each(begin, end, poll) for every part, in any order. False when stopped.
