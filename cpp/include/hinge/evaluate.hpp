@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -177,7 +178,9 @@ bool primal_at(const R& rows, const Problem& problem, std::span<const double> w,
 template <Rows R>
 bool primal(const R& rows, const Problem& problem, std::span<const double> w, const double* given_b, Primal& result, Poll& poll,
             std::int64_t n_threads = 1) {
-  std::vector<double> z(static_cast<std::size_t>(rows.size()));
+  const auto memory =
+      std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(rows.size()));  // all of it is written to
+  const std::span<double> z(memory.get(), static_cast<std::size_t>(rows.size()));
   if (!decisions(rows, w, z, poll, n_threads)) return false;
   double b = given_b != nullptr ? *given_b : 0.0;
   if (given_b == nullptr && problem.free_intercept && !best_intercept(problem, z, n_threads, poll, b)) return false;
@@ -243,9 +246,13 @@ struct DualSum {
 
 namespace detail {
 
-/// Into the box; NaN becomes 0.
-inline void clip(const Problem& problem, std::span<double> a) {
-  for (std::int64_t i = 0; i < problem.size(); ++i) a[i] = a[i] > 0.0 ? std::min(a[i], problem.box(i)) : 0.0;
+/// change(i) for every row. False when stopped by the poll.
+template <class Change>
+bool change_all(const Parts& parts, std::int64_t n_threads, Poll& poll, Change&& change) {
+  return for_parts(parts, n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+    for (std::int64_t i = begin; i < end; ++i) change(i);
+    return !own(end - begin);
+  });
 }
 
 /// What the loss takes off the sum of these multipliers.
@@ -335,7 +342,8 @@ template <Rows R>
 bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<double> w, Dual& result, Poll& poll,
           std::int64_t n_threads = 1) {
   const Parts narrow = parts_of(rows, 0);
-  detail::clip(problem, a);
+  const auto clip = [&](std::int64_t i) { a[i] = a[i] > 0.0 ? std::min(a[i], problem.box(i)) : 0.0; };  // NaN becomes 0
+  if (!detail::change_all(narrow, n_threads, poll, clip)) return false;
   if (problem.free_intercept) {
     detail::ClassSums classes;
     if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
@@ -347,7 +355,8 @@ bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<
       if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
     }
     const double factor[2] = {classes.factor(-1.0), classes.factor(1.0)};
-    for (std::int64_t i = 0; i < problem.size(); ++i) a[i] *= factor[problem.target[i] > 0.0];
+    const auto balance = [&](std::int64_t i) { a[i] *= factor[problem.target[i] > 0.0]; };
+    if (!detail::change_all(narrow, n_threads, poll, balance)) return false;
   }
   DualSum sum(rows.n_features());
   if (!sum_blocks(rows, problem, a, parts_of(rows, rows.n_features()), n_threads, poll, sum)) return false;

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "hinge/processor.hpp"
 #include "hinge/sums.hpp"
 
 namespace hinge {
@@ -93,24 +94,38 @@ inline std::optional<Fault> validate_indptr(const std::int64_t* indptr, std::int
 
 namespace detail {
 
-/// Falls of indices that a number as wide as an index counts for certain.
-inline constexpr std::int64_t kAtOnce = std::int64_t{1} << 30;
+/// What is wrong with column indices that follow each other, several looked at at once.
+struct Disorder {
+  bool outside;        // one is out of range
+  std::int64_t falls;  // how many are not larger than the one before
+};
 
-/// Whether the column indices of the rows first .. last-1 are in range and ascend in every row. All are looked at in one go, several at
-/// once: where a row begins the index may fall, so the falls are counted, and those at the beginnings taken off.
+template <class Index>
+HINGE_FOR_EACH_PROCESSOR Disorder disorder_of(const Index* __restrict indices, std::int64_t n, Index last_column) {
+  constexpr std::int64_t kAtOnce = std::int64_t{1} << 30;  // falls that a number as wide as an index counts for certain
+  Disorder found{n > 0 && (indices[0] < 0 || indices[0] > last_column), 0};
+  for (std::int64_t p = 1; p < n; p += kAtOnce) {
+    const std::int64_t end = std::min(p + kAtOnce, n);
+    Index outside = 0;
+    std::make_unsigned_t<Index> falls = 0;
+    for (std::int64_t q = p; q < end; ++q) {
+      outside |= static_cast<Index>((indices[q] < 0) | (indices[q] > last_column));
+      falls += indices[q] <= indices[q - 1];
+    }
+    found.outside = found.outside || outside != 0;
+    found.falls += static_cast<std::int64_t>(falls);
+  }
+  return found;
+}
+
+/// Whether the column indices of the rows first .. last-1 are in range and ascend in every row. All are looked at in one go: where a row
+/// begins the index may fall, so the falls are counted, and those at the beginnings taken off.
 template <class Index>
 bool in_range_and_sorted(const Index* indices, const std::int64_t* indptr, std::int64_t first, std::int64_t last,
                          Index last_column) {
   const std::int64_t begin = indptr[first];
   const std::int64_t end = indptr[last];
-  Index outside = 0;  // as wide as an index, so that several are looked at at once
-  for (std::int64_t p = begin; p < end; ++p) outside |= static_cast<Index>((indices[p] < 0) | (indices[p] > last_column));
-  std::int64_t falls = 0;
-  for (std::int64_t p = begin + 1; p < end; p += kAtOnce) {
-    std::make_unsigned_t<Index> some = 0;
-    for (std::int64_t q = p; q < std::min(p + kAtOnce, end); ++q) some += indices[q] <= indices[q - 1];
-    falls += static_cast<std::int64_t>(some);
-  }
+  auto [outside, falls] = disorder_of(indices + begin, end - begin, last_column);
   for (std::int64_t i = first + 1; i < last; ++i) {
     const std::int64_t p = indptr[i];
     if (p > std::max(begin, indptr[i - 1]) && p < end) falls -= indices[p] <= indices[p - 1];
