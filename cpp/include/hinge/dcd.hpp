@@ -167,12 +167,13 @@ struct Dcd : DualIterate {
     Accounts accounts;
     const bool finished = lanes.too_few(n) ? one_after_the_other(rows, problem, visit, poll, accounts)
                                            : side_by_side(rows, problem, visit, poll, accounts);
+    touched += accounts.touched;
     if (!finished) {
       active.stay();
       return false;
     }
     const bool full = active.full();
-    active.part();
+    active.depart();
     const auto [highest, lowest] = accounts.extremes;
     const bool stuck = highest <= 0.0 && lowest >= 0.0;
     follow(stuck ? accounts.jump : Jump{});
@@ -250,7 +251,7 @@ struct Dcd : DualIterate {
     b = lane.b;
     residue = lane.residue;
     dual = lane.dual;
-    close(lane.accounts, accounts);
+    accounts = lane.accounts;
     return finished;
   }
 
@@ -265,22 +266,18 @@ struct Dcd : DualIterate {
       take_all(rows, problem, part, Never{}, lane[static_cast<std::size_t>(k)]);
     };
     const auto merge = [&](std::int64_t k) {
-      for (std::int64_t j = halves.begin(k); j < halves.end(k); ++j)
+      for (std::int64_t j = halves.begin(k); j < halves.end(k); ++j) {
         lane[0].w[j] = lane[1].w[j] = 0.5 * (lane[0].w[j] + lane[1].w[j]);
+      }
       if (k == 0) lane[0].b = lane[1].b = 0.5 * (lane[0].b + lane[1].b);
     };
     const bool finished = lanes.each(visit, Lanes::mean_stored(rows), poll, take, merge);
     b = lane[0].b;
     residue = lane[0].residue + lane[1].residue;
-    lane[0].accounts.merge(lane[1].accounts);
-    close(lane[0].accounts, accounts);
+    accounts = lane[0].accounts;
+    accounts.merge(lane[1].accounts);
     dual += accounts.gained + (half_norm - 0.5 * squared_norm(w));
     return finished;
-  }
-
-  void close(const Accounts& found, Accounts& accounts) {
-    accounts = found;
-    touched += found.touched;
   }
 
   template <Rows R, class Stop>

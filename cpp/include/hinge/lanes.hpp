@@ -40,7 +40,7 @@ struct Lanes {
   std::int64_t n_threads;
 
   /// Whether so few rows are better taken one after the other.
-  bool too_few(std::int64_t n_rows) const { return block == 0 || n_rows < kLeastRounds * kCount * block; }
+  bool too_few(std::int64_t n_rows) const { return block == 0 || n_rows / (kLeastRounds * kCount) < block; }
 
   /// take(k, rows of lane k) for both lanes, then merge(k) for each half k of the weights, round after round. Neither may throw. False
   /// when told to stop, after a whole round.
@@ -101,6 +101,8 @@ struct Lanes {
   static constexpr std::int64_t kLeastRounds = 4;
   /// Values stored: a pass over fewer takes no longer than some hundredths of a second.
   static constexpr std::int64_t kWorthwhile = 1 << 24;
+  /// Rounds of a pass over all rows. Then a lane knows of nearly all that the other one did: on RCV1-like text, C = 1, 0.1 %, a pass of 392
+  /// rounds took 28 epochs, of 98 31, of 24 35, and one lane 25.
   static constexpr std::int64_t kManyRounds = 64;
 
   /// Work in phases of two tasks each. A thread takes the task that it prefers, so that its weights stay in its cache, and then the
@@ -111,21 +113,22 @@ struct Lanes {
     void both(std::int64_t phase, std::int64_t preferred, Task&& task) {
       for (const std::int64_t k : {preferred, kCount - 1 - preferred}) {
         std::int64_t before = phase - 1;
-        if (!tasks_[static_cast<std::size_t>(k)].begun.compare_exchange_strong(before, phase, std::memory_order_acq_rel))
-          continue;
+        Progress& progress = progress_[static_cast<std::size_t>(k)];
+        if (!progress.begun.compare_exchange_strong(before, phase, std::memory_order_acq_rel)) continue;
         task(k);
-        announce(tasks_[static_cast<std::size_t>(k)].done, phase);
+        announce(progress.done, phase);
       }
-      for (const Task_& each : tasks_) await(each.done, [phase](std::int64_t done) { return done >= phase; });
+      for (const Progress& each : progress_) await(each.done, [phase](std::int64_t done) { return done >= phase; });
     }
 
    private:
-    struct alignas(64) Task_ {  // by phase
+    /// Of a task: the last phase in which it was begun, or done.
+    struct alignas(64) Progress {
       std::atomic<std::int64_t> begun = 0;
       std::atomic<std::int64_t> done = 0;
     };
 
-    std::array<Task_, kCount> tasks_;
+    std::array<Progress, kCount> progress_;
   };
 };
 

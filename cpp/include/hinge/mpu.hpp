@@ -180,7 +180,7 @@ struct Mpu : FreeIntercept {
       return false;
     }
     const bool full = active.full();
-    active.part();
+    active.depart();
     width = n_moved > 0 ? violation / static_cast<double>(n_moved) : 0.0;
     follow(n_moved == 0 ? jump : Jump{});
     gap = share + cost_of_residue();

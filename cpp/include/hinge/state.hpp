@@ -66,11 +66,11 @@ struct ActiveRows : Varying<std::int64_t> {
     std::iota(begin(), end(), std::int64_t{0});
   }
 
-  /// Row i is to leave with the next `part`. Threads may say so of different rows.
+  /// Row i is to leave with the next `depart`. Threads may say so of different rows.
   void leave(std::int64_t i) { leaves_[static_cast<std::size_t>(i)] = true; }
 
   /// Those that are to leave do.
-  void part() {
+  void depart() {
     std::erase_if(*this, [&](std::int64_t i) { return std::exchange(leaves_[static_cast<std::size_t>(i)], false); });
   }
 

@@ -144,8 +144,10 @@ class Sums {
     }
   }
   void write(std::span<double> values) const {
-    for (std::size_t k = 0; k < size_; ++k)
-      values[k] = fours_[k / kCount].high[k % kCount] + fours_[k / kCount].low[k % kCount];
+    for (std::size_t k = 0; k < size_; ++k) {
+      const detail::FourSums& four = fours_[k / kCount];
+      values[k] = four.high[k % kCount] + four.low[k % kCount];
+    }
   }
 
  private:

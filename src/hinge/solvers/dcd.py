@@ -40,7 +40,7 @@ class DCD(NativeSolver):
     lanes : {1, 2, "auto"}, default="auto"
         2: the rows of an epoch are taken in two lanes, side by side, which `n_jobs=2` threads share. The result has the
         same bits for any number of threads. One thread takes about a tenth longer than with one lane. "auto": two on
-        large sparse data, of sixteen million stored values and more, else 1.
+        large sparse data, of sixteen million stored values and more, else 1; with eps always 1.
 
     Notes
     -----
@@ -110,5 +110,5 @@ class DCD(NativeSolver):
     def _block(self, problem: Problem) -> int:
         """The rows of a lane in a round; 0 for one lane."""
         rows = problem.rows
-        pay = rows.layout == "csr" and _core.lanes_pay(rows)
+        pay = self.eps is None and rows.layout == "csr" and _core.lanes_pay(rows)
         return _core.lane_block(rows) if self.lanes == 2 or (self.lanes == "auto" and pay) else 0
