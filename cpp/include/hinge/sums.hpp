@@ -58,26 +58,11 @@ class Sum {
 
 namespace detail {
 
-/// Four compensated sums: they fill a line of the cache, and a register of the processor twice.
-struct alignas(64) FourSums {
-  static constexpr std::int64_t kCount = 4;
-  double high[kCount] = {};
-  double low[kCount] = {};
-};
-
 /// `Sum::add(scale x_k)` on the k-th sum, for k < n.
 template <class T>
-HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, FourSums* __restrict sums) {
-  constexpr std::int64_t kCount = FourSums::kCount;
-  const std::int64_t whole = n / kCount * kCount;
-  for (std::int64_t j = 0; j < whole; j += kCount, ++sums) {
-    for (std::int64_t k = 0; k < kCount; ++k) {
-      add_compensated(scale * static_cast<double>(x[j + k]), sums->high[k], sums->low[k]);
-    }
-  }
-  for (std::int64_t j = whole; j < n; ++j) {
-    add_compensated(scale * static_cast<double>(x[j]), sums->high[j - whole], sums->low[j - whole]);
-  }
+HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, double* __restrict high,
+                                          double* __restrict low) {
+  for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * static_cast<double>(x[k]), high[k], low[k]);
 }
 
 /// `Sum::merge` of the k-th sum with the k-th other one, for all k.
@@ -121,40 +106,27 @@ class WideSum {
   std::array<double, detail::kLanes> low_{};
 };
 
-/// Compensated sums side by side. What belongs to one sum lies in one line of the cache.
+/// Compensated sums side by side, for the registers of the processor.
 class Sums {
  public:
-  explicit Sums(std::size_t n) : size_(n), fours_((n + kCount - 1) / kCount) {}
+  explicit Sums(std::size_t n) : high_(n), low_(n) {}
 
   [[gnu::always_inline]] void add(std::int64_t k, double x) {
-    detail::FourSums& four = fours_[static_cast<std::size_t>(k) / kCount];
-    detail::add_compensated(x, four.high[static_cast<std::size_t>(k) % kCount], four.low[static_cast<std::size_t>(k) % kCount]);
+    detail::add_compensated(x, high_[static_cast<std::size_t>(k)], low_[static_cast<std::size_t>(k)]);
   }
   /// Adds scale x_k to sum first + k.
   template <class T>
   void add(std::int64_t first, double scale, std::span<const T> x) {
-    const auto size = static_cast<std::int64_t>(x.size());
-    std::int64_t k = 0;
-    for (; k < size && (first + k) % detail::FourSums::kCount != 0; ++k) add(first + k, scale * static_cast<double>(x[k]));
-    if (k < size) detail::add_to_each(size - k, scale, x.data() + k, &fours_[static_cast<std::size_t>(first + k) / kCount]);
+    detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), high_.data() + first, low_.data() + first);
   }
-  void merge(const Sums& other) {
-    for (std::size_t j = 0; j < fours_.size(); ++j) {
-      detail::merge_each(other.fours_[j].high, other.fours_[j].low, fours_[j].high, fours_[j].low);
-    }
-  }
+  void merge(const Sums& other) { detail::merge_each(other.high_, other.low_, high_, low_); }
   void write(std::span<double> values) const {
-    for (std::size_t k = 0; k < size_; ++k) {
-      const detail::FourSums& four = fours_[k / kCount];
-      values[k] = four.high[k % kCount] + four.low[k % kCount];
-    }
+    for (std::size_t k = 0; k < high_.size(); ++k) values[k] = high_[k] + low_[k];
   }
 
  private:
-  static constexpr std::size_t kCount = detail::FourSums::kCount;
-
-  std::size_t size_;
-  std::vector<detail::FourSums> fours_;
+  std::vector<double> high_;
+  std::vector<double> low_;
 };
 
 /// term(0) + ... + term(n - 1)
