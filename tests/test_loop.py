@@ -186,8 +186,8 @@ def test_solver_at_work_on_a_handful_of_rows_is_evaluated_in_the_end() -> None:
     """It reads so few rows that they would never pay for an evaluation."""
     schedule = Schedule(1000, 1e-2, None)
     schedule.evaluated(2000)
-    assert not schedule.due(1000, (1.005, 1.0)), "too early: the last evaluation has read more rows than training"
-    assert schedule.due(1000, (1.0009, 1.0))
+    assert not schedule.due(1000, (1.008, 1.0)), "too early: the last evaluation has read more rows than training"
+    assert schedule.due(1000, (1.0049, 1.0))
 
 
 @pytest.mark.parametrize("solver", ["dcd", "mpu"])

@@ -83,6 +83,26 @@ void estimated_gap_is_the_gap_in_the_end() {
   });
 }
 
+void a_survey_moves_nothing_and_finds_the_gap() {
+  int surveys = 0;
+  while_training(200, [&](const Toy& toy, const Problem& problem, const auto& rows, const Dcd& run, int) {
+    if (!run.survey_due) return;
+    Dcd after = run;
+    Poll poll = never();
+    check(after.run_epoch(rows, problem, poll) && !after.survey_due, "a survey that nobody stops is finished");
+    check(after.a == run.a && after.w == run.w && after.b == run.b, "nothing moves");
+    check(after.touched == run.touched + problem.size(), "all rows are read");
+    for (const std::int64_t i : run.active) {
+      const bool is_free = run.a[i] > 0.0 && run.a[i] < problem.box(i);
+      check(!is_free || std::ranges::binary_search(after.active, i), "rows with free multipliers stay");
+    }
+    const double gap = toy.primal_value(run.w, run.b) - toy.dual_value(run.a);
+    if (!toy.options.free_intercept) check_close(after.gap, gap, 1e-9, "the gap of all rows at this point");
+    ++surveys;
+  });
+  check(surveys > 50, "there were surveys");
+}
+
 void active_rows_ascend() {
   while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
     std::int64_t previous = -1;
@@ -328,6 +348,7 @@ int main() {
                   {"tracked values are the values", tracked_values_are_the_values},
                   {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
                   {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
+                  {"a survey moves nothing and finds the gap", a_survey_moves_nothing_and_finds_the_gap},
                   {"active rows ascend", active_rows_ascend},
                   {"the dual only rises without intercept", dual_only_rises_without_intercept},
                   {"the gap closes", gap_closes},

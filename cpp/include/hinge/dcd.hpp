@@ -11,17 +11,17 @@
 // q_i = |x_i|^2 + diagonal_i.
 //
 // Shrinking: a row at a bound leaves the active set if its gradient is larger than a quarter of what projected gradients were on
-// average in the last epoch. It is a guess: all rows come back when the active ones are settled (state.hpp), and whenever the
-// caller's check on all rows disagrees (`rebuild`). Those that are still far away leave again at once. With eps > 0 instead the rule
-// is that of the paper and of liblinear: gradients are compared with the extreme ones of the last epoch, and when these lie within eps
-// of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
+// average in the last epoch. It is a guess. When the active rows are settled (state.hpp), the next epoch is a survey: all rows are looked
+// at, and those that are not far away come back. When the caller's check on all rows disagrees (`rebuild`), all come back. With eps > 0
+// instead the rule is that of the paper and of liblinear: gradients are compared with the extreme ones of the last epoch, and when these
+// lie within eps of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
 // Lanes: two threads may work side by side on the rows of an epoch (lanes.hpp).
 //
-// Polish: now and then all free multipliers move at once (face.hpp). That, lanes, the rule by which rows leave and come back, and the
-// order in blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
+// Polish: now and then all free multipliers move at once (face.hpp). That, lanes, surveys, the rule by which rows leave, and the order
+// in blocks (order.hpp) are ours; without them, with eps and with a permutation per epoch, this is Algorithm 3 as published.
 //
 // Outputs: the multipliers a (always inside the box), w = w(a) up to rounding, and an estimate of the gap,
 //   P - D = sum_i gap_share_i          (hinge: C_i max(0, -g_i) + a_i g_i),
@@ -68,6 +68,7 @@ struct Dcd : DualIterate {
   double gap = kInfinity;            // estimate of the last epoch
   double full_b = 0.0;               // b after the last epoch over all rows
   double credit = 0.0;               // what a climb on the face may cost, in rows
+  bool survey_due = false;           // the next epoch is a survey
   bool within_eps = false;           // the projected gradients of all rows are
   std::int64_t touched = 0;          // rows read
 
@@ -110,6 +111,7 @@ struct Dcd : DualIterate {
     field("gap", gap);
     field("full_gap", active.full_gap);
     field("full_b", full_b);
+    field("survey_due", survey_due);
     field("dual", dual);
     field("summit", summit);
     field("credit", credit);
@@ -152,14 +154,22 @@ struct Dcd : DualIterate {
     dual = total - 0.5 * squared_norm(w);
     if (!problem.free_intercept) b = 0.0;
     if (eps == 0.0) active.take_all();
+    survey_due = false;
   }
 
   /// The rule of the paper says that this is the solution.
   bool finished() const { return within_eps; }
 
-  /// One epoch over the active rows. False when stopped by the poll: a and w are valid, the estimates are not.
+  /// One epoch over the active rows, or a survey of all. False when stopped by the poll: a and w are valid, the estimates are not.
   template <Rows R>
   bool run_epoch(const R& rows, const Problem& problem, Poll& poll) {
+    return survey_due ? survey(rows, problem, poll) : ascend(rows, problem, poll);
+  }
+
+ private:
+  /// Every active row makes its step.
+  template <Rows R>
+  bool ascend(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<std::int64_t>& visit = scratch->visit;
     visit.resize(active.size());
     if (!order.arrange(active, visit, rng, poll)) return false;
@@ -184,13 +194,43 @@ struct Dcd : DualIterate {
     } else {
       const double width = accounts.n_moved > 0 ? kFar * accounts.violation / static_cast<double>(accounts.n_moved) : kInfinity;
       shrink_beyond(width, -width);
-      return_rows(full, std::max(highest, -lowest));
+      judge(full, std::max(highest, -lowest));
     }
     if (polish && n > 0) climb(rows, problem, n, accounts.stored, poll);
     return true;
   }
 
- private:
+  /// All rows are looked at, in the order of memory and without a step. That takes a third of the time of an epoch that makes steps, and
+  /// the gap found is the one of this very point. Seconds to gaps of 1e-2, 1e-3 and 1e-6 at C = 0.05 and 1 with and without a free b,
+  /// evaluations included, geometric means relative to epochs with steps over all rows instead: Adult 0.96 (at C = 0.05: 0.93), Web 0.93,
+  /// IJCNN1 0.90, 20 newsgroups 1.01.
+  template <Rows R>
+  bool survey(const R& rows, const Problem& problem, Poll& poll) {
+    using Share = TotalOf<std::array<double, 1>>;
+    active.take_all();
+    touched += problem.size();
+    Share share{};
+    const auto look = [&](Share& part, std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double g = gradient(problem, i, rows.dot(i, w) + b, a[i]);
+        part.values[0] += problem.loss.gap_share(a[i], g, problem.cost[i]);
+        if (is_far(g, a[i], problem.box(i), ActiveRows::kFarAgain)) active.leave(i);
+        if (own(rows.stored(i))) return false;
+      }
+      return true;
+    };
+    survey_due = false;
+    if (!sum_over(Parts::of(rows.size(), rows.total_stored(), 0), lanes.n_threads, poll, Share{}, share, look)) {
+      active.stay();
+      return false;
+    }
+    active.depart();
+    gap = share.values[0] + cost_of_residue();
+    looked_at_all();
+    earn(problem.size(), problem.size());
+    return true;
+  }
+
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   /// Rows leave beyond this share of the mean projected gradient. Seconds to gaps of 1e-2, 1e-3 and 1e-6 at C = 0.05, 1 and 10 with and
   /// without a free b, evaluations included, geometric means relative to those with the paper's rule (the extremes): Adult 0.64, Web
@@ -310,6 +350,17 @@ struct Dcd : DualIterate {
     }
   }
 
+  [[gnu::always_inline]] static double gradient(const Problem& problem, std::int64_t i, double decision, double multiplier) {
+    const double diagonal = problem.loss.diagonal(problem.cost[i]);
+    const double g = problem.target[i] * decision - 1.0;
+    return diagonal != 0.0 ? g + diagonal * multiplier : g;
+  }
+
+  /// Whether a row rests at a bound, so many times farther from a move than where rows leave.
+  [[gnu::always_inline]] bool is_far(double g, double multiplier, double box, double times) const {
+    return (multiplier == 0.0 && g > times * shrink_above) || (multiplier == box && g < times * shrink_below);
+  }
+
   /// The exact maximum along coordinate i, where decision = w.x_i + b.
   template <Rows R>
   [[gnu::always_inline]] Turn turn_of(const R& rows, const Problem& problem, std::int64_t i, double decision,
@@ -317,11 +368,8 @@ struct Dcd : DualIterate {
     const double cost = problem.cost[i];
     const double box = problem.loss.box(cost);
     const double diagonal = problem.loss.diagonal(cost);
-    double g = problem.target[i] * decision - 1.0;
-    if (diagonal != 0.0) g += diagonal * multiplier;
-    if (shrinking && ((multiplier == 0.0 && g > shrink_above) || (multiplier == box && g < shrink_below))) {
-      return {g, 0.0, multiplier, true};
-    }
+    const double g = gradient(problem, i, decision, multiplier);
+    if (shrinking && is_far(g, multiplier, box, 1.0)) return {g, 0.0, multiplier, true};
     const double projected = multiplier == 0.0 ? std::min(g, 0.0) : multiplier == box ? std::max(g, 0.0) : g;
     if (projected == 0.0) return {g, 0.0, multiplier, false};
     return {g, projected, problem.loss.best_multiplier(multiplier, g, rows.squared_norm(i) + kappa + diagonal, cost), false};
@@ -348,16 +396,18 @@ struct Dcd : DualIterate {
     shrink_below = lowest;
   }
 
-  /// All rows come back when the active ones are settled, or when b has moved by half the largest violation among them:
-  /// rows left out cannot answer a move of b.
-  void return_rows(bool full, double violation) {
-    if (full) {
-      active.full_gap = gap;
-      full_b = b;
-    } else if (active.settled(gap) || std::abs(b - full_b) > 0.5 * violation) {
-      active.take_all();
-      shrink_beyond(ActiveRows::kFarAgain * shrink_above, ActiveRows::kFarAgain * shrink_below);
-    }
+  void looked_at_all() {
+    active.full_gap = gap;
+    full_b = b;
+  }
+
+  /// A survey is due when the active rows are settled, or when b has moved by half the largest violation among them: rows left out
+  /// cannot answer a move of b.
+  void judge(bool full, double violation) {
+    if (full)
+      looked_at_all();
+    else
+      survey_due = active.settled(gap) || std::abs(b - full_b) > 0.5 * violation;
   }
 
   /// All rows come back, or the run ends, when the projected gradients are this close.
@@ -371,7 +421,7 @@ struct Dcd : DualIterate {
   // What a climb costs, in units of one row's dot product:
   /// Rows of a problem that is so small that steps on the face cost nothing.
   static constexpr std::int64_t kFew = 1000;
-  /// On others a climb may cost this share of the coordinate steps since the last one: most of the time coordinate steps would have
+  /// On others a climb may cost this share of the rows read since the last one: most of the time coordinate steps would have
   /// arrived as soon. To 1e-6 on Adult and ijcnn1 with C from 0.05 to 10, it takes 1.0 to 1.2 times as long as without any climb; when
   /// epochs over few rows earned as much as longer ones, and climbs might cost four times that, it took 2.1 to 2.8 times as long.
   static constexpr double kShare = 0.5;
@@ -382,11 +432,15 @@ struct Dcd : DualIterate {
   /// No climb takes more: each step but the last makes the face smaller.
   static constexpr double kMostSteps = static_cast<double>(Face::kLargest);
 
-  /// A climb on the face of the free multipliers, once coordinate steps have earned it.
+  void earn(std::int64_t m, std::int64_t n_visited) {
+    credit += m <= kFew ? static_cast<double>(m) : kShare * static_cast<double>(n_visited);
+  }
+
+  /// A climb on the face of the free multipliers, once epochs have earned it.
   template <Rows R>
   void climb(const R& rows, const Problem& problem, std::int64_t n_visited, std::int64_t n_stored, Poll& poll) {
     const std::int64_t m = problem.size();
-    credit += m <= kFew ? static_cast<double>(m) : kShare * static_cast<double>(n_visited);
+    earn(m, n_visited);
     const auto is_free = [&](std::int64_t i) { return Face::is_free(problem, *this, i); };
     const auto n_free = std::count_if(active.begin(), active.end(), is_free);
     if (n_free == 0 || n_free > static_cast<std::int64_t>(Face::kLargest)) return;

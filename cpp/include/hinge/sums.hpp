@@ -58,20 +58,10 @@ class Sum {
 
 namespace detail {
 
-/// `Sum::add(scale x_k)` on the k-th sum, for k < n.
+/// Adds scale x_k to the k-th sum, for k < n.
 template <class T>
-HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, double* __restrict high,
-                                          double* __restrict low) {
-  for (std::int64_t k = 0; k < n; ++k) add_compensated(scale * static_cast<double>(x[k]), high[k], low[k]);
-}
-
-/// `Sum::merge` of the k-th sum with the k-th other one, for all k.
-inline void merge_each(std::span<const double> other_high, std::span<const double> other_low, std::span<double> high,
-                       std::span<double> low) {
-  for (std::size_t k = 0; k < high.size(); ++k) {
-    add_compensated(other_high[k], high[k], low[k]);
-    low[k] += other_low[k];
-  }
+HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, Sum* __restrict sums) {
+  for (std::int64_t k = 0; k < n; ++k) sums[k].add(scale * static_cast<double>(x[k]));
 }
 
 inline constexpr std::size_t kLanes = 8;
@@ -93,7 +83,12 @@ HINGE_FOR_EACH_PROCESSOR inline void deal(std::size_t n, const double* __restric
 class WideSum {
  public:
   void add(std::span<const double> block) { detail::deal(block.size(), block.data(), high_.data(), low_.data()); }
-  void merge(const WideSum& other) { detail::merge_each(other.high_, other.low_, high_, low_); }
+  void merge(const WideSum& other) {
+    for (std::size_t k = 0; k < high_.size(); ++k) {
+      detail::add_compensated(other.high_[k], high_[k], low_[k]);
+      low_[k] += other.low_[k];
+    }
+  }
   Sum total() const {
     Sum all;
     for (std::size_t k = 0; k < high_.size(); ++k) all.merge(Sum(high_[k], low_[k]));
@@ -106,27 +101,27 @@ class WideSum {
   std::array<double, detail::kLanes> low_{};
 };
 
-/// Compensated sums side by side, for the registers of the processor.
+/// Many compensated sums. The two numbers of each lie side by side: a sparse row that adds to some of them reads one line of the cache
+/// for each, not two.
 class Sums {
  public:
-  explicit Sums(std::size_t n) : high_(n), low_(n) {}
+  explicit Sums(std::size_t n) : sums_(n) {}
 
-  [[gnu::always_inline]] void add(std::int64_t k, double x) {
-    detail::add_compensated(x, high_[static_cast<std::size_t>(k)], low_[static_cast<std::size_t>(k)]);
-  }
+  [[gnu::always_inline]] void add(std::int64_t k, double x) { sums_[static_cast<std::size_t>(k)].add(x); }
   /// Adds scale x_k to sum first + k.
   template <class T>
   void add(std::int64_t first, double scale, std::span<const T> x) {
-    detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), high_.data() + first, low_.data() + first);
+    detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), sums_.data() + first);
   }
-  void merge(const Sums& other) { detail::merge_each(other.high_, other.low_, high_, low_); }
+  void merge(const Sums& other) {
+    for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k].merge(other.sums_[k]);
+  }
   void write(std::span<double> values) const {
-    for (std::size_t k = 0; k < high_.size(); ++k) values[k] = high_[k] + low_[k];
+    for (std::size_t k = 0; k < sums_.size(); ++k) values[k] = sums_[k].value();
   }
 
  private:
-  std::vector<double> high_;
-  std::vector<double> low_;
+  std::vector<Sum> sums_;
 };
 
 /// term(0) + ... + term(n - 1)

@@ -186,13 +186,13 @@ def _restored(name: str, present: Any, state: dict[str, Any], varying: bool) -> 
 class ActiveRows:
     """The rows at work, ascending.
 
-    A method that shrinks leaves the others out for a while, on a guess: all come back when those at work are settled,
-    and whenever the method has a reason of its own.
+    A method that shrinks leaves the others out for a while, on a guess: it looks at all again when those at work are
+    settled, and whenever it has a reason of its own.
     """
 
     fields = ("active", "full_gap")
 
-    FAR_AGAIN = 10.0  # rows that come back leave at once if they are so many times farther than those that left last
+    FAR_AGAIN = 3.0  # rows that could come back stay out if they are so many times farther than those that left last
     SETTLED = 0.1  # of the gap of all rows: more of it may by now be among the others
 
     def __init__(self, m: int) -> None:

@@ -9,10 +9,10 @@ Box and diagonal are those of the loss: C_i and 0 for the hinge, none and 1 / (2
 q_i = |x_i|^2 + diagonal_i.
 
 Shrinking: a row at a bound is left out for a while if its gradient is larger than a quarter of what projected gradients
-were on average in the last epoch. All rows come back when the gap of those at work is small; those that are still far
-away leave again at once. With eps > 0 it is the rule of the paper and of liblinear: gradients are compared with the
-extreme ones of the last epoch, and when these lie within eps of each other, all rows come back and the extremes are
-forgotten, or the run ends if none was left out.
+were on average in the last epoch. When the gap of those at work is small, the next epoch is a survey: all rows are
+looked at, and those that are not far away come back. With eps > 0 it is the rule of the paper and of liblinear:
+gradients are compared with the extreme ones of the last epoch, and when these lie within eps of each other, all rows
+come back and the extremes are forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
@@ -41,7 +41,7 @@ LEAST_ROUNDS = 4  # an epoch of fewer has one lane
 
 # What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
 FEW = 1000  # rows of a problem so small that steps on the face cost nothing
-SHARE = 0.5  # of the work of coordinate steps that a climb on the face may cost, on larger problems
+SHARE = 0.5  # of the rows read that a climb on the face may cost, on larger problems
 VALUES_PER_ROW = 16.0  # a dot product costs as much as reading so many values more than the row has
 ALWAYS = 100.0  # steps that a small problem may take whatever they cost
 
@@ -86,7 +86,7 @@ class Dcd(face.DualIterate):
 
     fields = (
         *("a", "w", "b", "residue", "last_residue", "rate", "at_work.active", "shrink_above", "shrink_below", "gap"),
-        *("at_work.full_gap", "full_b", "dual", "summit", "credit", "rng"),
+        *("at_work.full_gap", "full_b", "survey_due", "dual", "summit", "credit", "rng"),
     )
 
     def __init__(
@@ -114,6 +114,7 @@ class Dcd(face.DualIterate):
         self.gap = math.inf  # estimate of the last epoch
         self.full_b = 0.0  # b after the last epoch over all rows
         self.credit = 0.0  # what a climb on the face may cost, in rows
+        self.survey_due = False  # the next epoch is a survey
         self.within_eps = False  # the projected gradients of all rows are
 
     def point(self) -> Point:
@@ -123,6 +124,29 @@ class Dcd(face.DualIterate):
         return self.dual + self.gap, self.dual
 
     def run_epoch(self) -> None:
+        if self.survey_due:
+            self._survey()
+        else:
+            self._ascend()
+
+    def _survey(self) -> None:
+        """All rows are looked at, without a step; those that are not far away are at work from now on."""
+        self.at_work.take_all()
+        self.survey_due = False
+        self.touched += self.problem.m
+        share, far = 0.0, set()
+        for i in range(self.problem.m):
+            g = self._gradient(i, self.w, self.b)
+            share += self.problem.loss.gap_share(float(self.a[i]), g, self.problem.cost[i])
+            if self._is_far(i, g, ActiveRows.FAR_AGAIN):
+                far.add(i)
+            self.ask_poll(i)
+        self.at_work.remove(far)
+        self.gap = share + self.cost_of_residue()
+        self._looked_at_all()
+        self._earn(self.problem.m)
+
+    def _ascend(self) -> None:
         visit = self.order.arrange(self.at_work.active, self.rng)
         two = self.block > 0 and len(visit) >= LEAST_ROUNDS * 2 * self.block
         found = self._side_by_side(visit) if two else self._one_after_the_other(visit)
@@ -138,7 +162,7 @@ class Dcd(face.DualIterate):
         else:
             width = FAR * found.violation / found.n_moved if found.n_moved > 0 else math.inf
             self._shrink_beyond(width, -width)
-            self._return_rows(full, max(found.highest, -found.lowest))
+            self._judge(full, max(found.highest, -found.lowest))
         if self.polish and visit:
             self._climb(visit)
 
@@ -173,11 +197,10 @@ class Dcd(face.DualIterate):
 
     def _take(self, i: int, lane: Lane) -> None:
         """The turn of row i."""
-        rows, target, cost, loss = self.problem.rows, self.problem.target[i], self.problem.cost[i], self.problem.loss
-        found, a, box = lane.accounts, float(self.a[i]), self.problem.box(i)
-        g = target * (rows.dot(i, lane.w) + lane.b) - 1.0 + loss.diagonal(cost) * a
-        found.share += loss.gap_share(a, g, cost)
-        if self.shrinking and ((a == 0.0 and g > self.shrink_above) or (a == box and g < self.shrink_below)):
+        target, found, a, box = self.problem.target[i], lane.accounts, float(self.a[i]), self.problem.box(i)
+        g = self._gradient(i, lane.w, lane.b)
+        found.share += self.problem.loss.gap_share(a, g, self.problem.cost[i])
+        if self.shrinking and self._is_far(i, g, 1.0):
             found.leaving.add(i)
             return
         projected = min(g, 0.0) if a == 0.0 else max(g, 0.0) if a == box else g
@@ -187,6 +210,17 @@ class Dcd(face.DualIterate):
             self._move(i, g, lane)
         else:
             found.jump.add(-target if a == 0.0 else target, abs(g))
+
+    def _gradient(self, i: int, w: Floats, b: float) -> float:
+        problem = self.problem
+        diagonal = problem.loss.diagonal(problem.cost[i])
+        return float(problem.target[i] * (problem.rows.dot(i, w) + b) - 1.0 + diagonal * self.a[i])
+
+    def _is_far(self, i: int, g: float, times: float) -> bool:
+        """Whether row i rests at a bound, so many times farther from a move than where rows leave."""
+        a = float(self.a[i])
+        above, below = times * self.shrink_above, times * self.shrink_below
+        return (a == 0.0 and g > above) or (a == self.problem.box(i) and g < below)
 
     def _move(self, i: int, g: float, lane: Lane) -> None:
         """The exact maximum along coordinate i."""
@@ -209,13 +243,15 @@ class Dcd(face.DualIterate):
     def _shrink_beyond(self, highest: float, lowest: float) -> None:
         self.shrink_above, self.shrink_below = highest, lowest
 
-    def _return_rows(self, full: bool, violation: float) -> None:
-        """All rows come back when the active ones are settled, or when b has moved by half the largest violation."""
+    def _looked_at_all(self) -> None:
+        self.at_work.full_gap, self.full_b = self.gap, self.b
+
+    def _judge(self, full: bool, violation: float) -> None:
+        """A survey is due when the active rows are settled, or when b has moved by half the largest violation."""
         if full:
-            self.at_work.full_gap, self.full_b = self.gap, self.b
-        elif self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation:
-            self.at_work.take_all()
-            self._shrink_beyond(ActiveRows.FAR_AGAIN * self.shrink_above, ActiveRows.FAR_AGAIN * self.shrink_below)
+            self._looked_at_all()
+        else:
+            self.survey_due = self.at_work.settled(self.gap) or abs(self.b - self.full_b) > 0.5 * violation
 
     def _return_rows_within_eps(self, full: bool, spread: float) -> None:
         """All rows come back, or the run ends, when the projected gradients are this close."""
@@ -234,11 +270,15 @@ class Dcd(face.DualIterate):
             self.b = 0.0
         if self.eps == 0.0:
             self.at_work.take_all()
+        self.survey_due = False
+
+    def _earn(self, n_visited: int) -> None:
+        self.credit += self.problem.m if self.problem.m <= FEW else SHARE * n_visited
 
     def _climb(self, visit: list[int]) -> None:
-        """A climb on the face of the free multipliers, once coordinate steps have earned it."""
+        """A climb on the face of the free multipliers, once epochs have earned it."""
         m = self.problem.m
-        self.credit += m if m <= FEW else SHARE * len(visit)
+        self._earn(len(visit))
         f = sum(self.is_free(i) for i in self.at_work.active)
         if f == 0 or f > face.LARGEST:
             return

@@ -18,8 +18,8 @@ TINY_TOLERANCE = 1e-15
 # Estimates are never taken to be farther below the gap than this factor.
 _LEAST_TRUST = 0.1
 # An estimate that is better than what is wanted by this factor is worth an evaluation whatever the budget: a solver at
-# work on a handful of rows reads so few that the budget would never allow one.
-_CERTAIN = 0.1
+# work on a handful of rows reads so few that the budget would not allow one for dozens of epochs.
+_CERTAIN = 0.5
 
 
 class Schedule:
