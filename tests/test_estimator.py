@@ -448,3 +448,10 @@ def test_multipliers_are_dropped_when_a_refit_does_not_keep_them() -> None:
     model.set_params(store_dual=False).fit(CANCER[:300], IS_BENIGN[:300])
     with pytest.raises(ValueError, match="store_dual=True"):
         verify(model, CANCER[:300], IS_BENIGN[:300])
+
+
+def test_intercept_none_is_refused_and_not_recommended() -> None:
+    """The error used to ask "Did you mean 'none'?"."""
+    with pytest.raises(ValueError, match="fit_intercept=False for none") as refused:
+        LinearSVC(intercept="none").fit(IRIS, SPECIES)
+    assert "Did you mean" not in str(refused.value)

@@ -84,8 +84,7 @@ struct RowsFingerprint : Fingerprint {
   void add(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = rows.indptr[begin];
     const std::int64_t n = rows.indptr[end] - first;
-    add_values(first, rows.values + first, n);
-    add_indices(first, rows.indices + first, n);
+    add_entries(first, rows.values + first, rows.indices + first, n);
     add_ends(begin, rows.indptr + begin + 1, end - begin);
   }
 
@@ -101,8 +100,7 @@ struct RowsFingerprint : Fingerprint {
     for (std::int64_t i = 0; i < rows.size(); ++i) {
       const std::int64_t at = rows.indptr[rows.row(i)];
       const std::int64_t n = rows.stored(i);
-      add_values(end, rows.values + at, n);
-      add_indices(end, rows.indices + at, n);
+      add_entries(end, rows.values + at, rows.indices + at, n);
       end += n;
       add_ends(i, &end, 1);
     }

@@ -42,8 +42,7 @@ struct Csr {
     if (const auto fault = validate_indptr(indptr.data(), 2, static_cast<std::int64_t>(values.size()))) return fault;
     const auto fault = validate_csr(values.data(), indices.data(), indptr.data(), 0, 2, 3, norms, repeats);
     Fingerprint fingerprint(2, 3);
-    fingerprint.add_values(0, values.data(), indptr[2]);
-    fingerprint.add_indices(0, indices.data(), indptr[2]);
+    fingerprint.add_entries(0, values.data(), indices.data(), indptr[2]);
     fingerprint.add_ends(0, indptr.data() + 1, 2);
     print = fingerprint.value();
     return fault;
@@ -226,13 +225,54 @@ void dense_fingerprints_of(std::int64_t width) {
   check(first.value() == whole.value(), "a fingerprint is the sum of its parts");
 }
 
-void fingerprints() {
-  for (const std::int64_t width : {2, 5, 33, 70}) {
-    dense_fingerprints_of<float>(width);
-    dense_fingerprints_of<double>(width);
+/// Entries: any bit of a value or a column, the same bits of both, two that change places.
+template <class T, class Index>
+void entry_fingerprints_of() {
+  const std::vector<T> values{1, -0.5, 3, 0.25, 7};
+  const std::vector<Index> indices{0, 3, 4, 9, 70000};
+  std::set<std::uint64_t> seen;
+  std::size_t n = 0;
+  const auto note = [&](const std::vector<T>& x, const std::vector<Index>& columns) {
+    Fingerprint print(2, 3);
+    print.add_entries(0, x.data(), columns.data(), 5);
+    seen.insert(print.value());
+    ++n;
+  };
+  const auto flipped = [](auto numbers, std::size_t k, std::size_t bit) {
+    reinterpret_cast<unsigned char*>(&numbers[k])[bit / 8] ^= static_cast<unsigned char>(1u << bit % 8);
+    return numbers;
+  };
+  note(values, indices);
+  for (std::size_t k = 0; k < 5; ++k) {
+    for (std::size_t bit = 0; bit < 8 * sizeof(T); ++bit) {
+      note(flipped(values, k, bit), indices);
+      for (std::size_t other = 0; other < 8 * sizeof(Index); ++other) note(flipped(values, k, bit), flipped(indices, k, other));
+    }
+    for (std::size_t bit = 0; bit < 8 * sizeof(Index); ++bit) note(values, flipped(indices, k, bit));
+    for (std::size_t l = 0; l < k; ++l) {
+      std::vector<T> x = values;
+      std::vector<Index> columns = indices;
+      std::swap(x[k], x[l]);
+      note(x, indices);
+      std::swap(columns[k], columns[l]);
+      note(x, columns);
+      note(values, columns);
+    }
   }
-  using Rows = Csr<double, std::int32_t>;
-  Rows rows;
+  check(seen.size() == n, "all fingerprints of entries differ");
+  Fingerprint whole(2, 3);
+  whole.add_entries(0, values.data(), indices.data(), 5);
+  Fingerprint first(2, 3);
+  Fingerprint rest;
+  first.add_entries(0, values.data(), indices.data(), 3);
+  rest.add_entries(3, values.data() + 3, indices.data() + 3, 2);
+  first.merge(rest);
+  check(first.value() == whole.value(), "a fingerprint is the sum of its parts");
+}
+
+template <class T, class Index>
+void sparse_fingerprints_of() {
+  using Rows = Csr<T, Index>;
   std::set<std::uint64_t> seen;
   const std::vector<std::function<void(Rows&)>> changes{
       [](Rows&) {},
@@ -250,6 +290,18 @@ void fingerprints() {
     seen.insert(changed.print);
   }
   check(seen.size() == changes.size(), "all fingerprints of CSR rows differ");
+  entry_fingerprints_of<T, Index>();
+}
+
+void fingerprints() {
+  for (const std::int64_t width : {2, 5, 33, 70}) {
+    dense_fingerprints_of<float>(width);
+    dense_fingerprints_of<double>(width);
+  }
+  sparse_fingerprints_of<float, std::int32_t>();
+  sparse_fingerprints_of<float, std::int64_t>();
+  sparse_fingerprints_of<double, std::int32_t>();
+  sparse_fingerprints_of<double, std::int64_t>();
   check(Fingerprint(2, 3).value() != Fingerprint(3, 2).value(), "the shape counts");
 }
 

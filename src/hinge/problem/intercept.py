@@ -37,7 +37,7 @@ class Intercept:
         if intercept not in ("free", "penalized"):
             raise ValueError(
                 "intercept must be 'free' or 'penalized', or in LinearSVC 'auto' (fit_intercept=False for none), "
-                f"got {checks.shown(intercept)}.{checks.did_you_mean(intercept, get_args(InterceptChoice))}"
+                f"got {checks.shown(intercept)}.{checks.did_you_mean(intercept, ('free', 'penalized', 'auto'))}"
             )
         return cls("none" if not fit_intercept else intercept, scaling)  # type: ignore[arg-type]
 
