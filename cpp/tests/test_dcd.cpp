@@ -103,6 +103,20 @@ void a_survey_moves_nothing_and_finds_the_gap() {
   check(surveys > 50, "there were surveys");
 }
 
+void rows_come_back_to_a_survey_if_it_is_known_what_is_far() {
+  int surveys = 0;
+  while_training(60, [&](const Toy&, const Problem& problem, const auto& rows, const Dcd& run, int) {
+    Dcd after = run;
+    Poll poll = never();
+    after.rebuild(rows, problem, poll);
+    check(after.active.full(), "all rows come back");
+    const bool known = run.shrinking && std::isfinite(run.shrink_above);
+    check(after.survey_due == known, "without anything known a survey could not leave rows out");
+    surveys += after.survey_due;
+  });
+  check(surveys > 50, "there were surveys");
+}
+
 void active_rows_ascend() {
   while_training(60, [](const Toy& toy, const auto&, const auto&, const Dcd& run, int) {
     std::int64_t previous = -1;
@@ -344,22 +358,24 @@ void corrupt_states_are_refused() {
 }  // namespace
 
 int main() {
-  return run_all({{"multipliers stay in the box", multipliers_stay_in_the_box},
-                  {"tracked values are the values", tracked_values_are_the_values},
-                  {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
-                  {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
-                  {"a survey moves nothing and finds the gap", a_survey_moves_nothing_and_finds_the_gap},
-                  {"active rows ascend", active_rows_ascend},
-                  {"the dual only rises without intercept", dual_only_rises_without_intercept},
-                  {"the gap closes", gap_closes},
-                  {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
-                  {"dependent rows are no trouble", dependent_rows_are_no_trouble},
-                  {"zero rows", zero_rows},
-                  {"rebuilt is the same", rebuilt_is_the_same},
-                  {"the published rule ends the run", the_published_rule_ends_the_run},
-                  {"lanes have the same bits for any number of threads", lanes_have_the_same_bits_for_any_number_of_threads},
-                  {"in lanes, what is climbed never falls", in_lanes_what_is_climbed_never_falls},
-                  {"lanes stopped on the way leave a valid state", lanes_stopped_on_the_way_leave_a_valid_state},
-                  {"lanes are for many rows", lanes_are_for_many_rows},
-                  {"corrupt states are refused", corrupt_states_are_refused}});
+  return run_all(
+      {{"multipliers stay in the box", multipliers_stay_in_the_box},
+       {"tracked values are the values", tracked_values_are_the_values},
+       {"point and estimate are the tracked values", point_and_estimate_are_the_tracked_values},
+       {"the estimated gap is the gap in the end", estimated_gap_is_the_gap_in_the_end},
+       {"a survey moves nothing and finds the gap", a_survey_moves_nothing_and_finds_the_gap},
+       {"rows come back to a survey if it is known what is far", rows_come_back_to_a_survey_if_it_is_known_what_is_far},
+       {"active rows ascend", active_rows_ascend},
+       {"the dual only rises without intercept", dual_only_rises_without_intercept},
+       {"the gap closes", gap_closes},
+       {"the face's maximum is reached", face_reaches_the_maximum_of_the_face},
+       {"dependent rows are no trouble", dependent_rows_are_no_trouble},
+       {"zero rows", zero_rows},
+       {"rebuilt is the same", rebuilt_is_the_same},
+       {"the published rule ends the run", the_published_rule_ends_the_run},
+       {"lanes have the same bits for any number of threads", lanes_have_the_same_bits_for_any_number_of_threads},
+       {"in lanes, what is climbed never falls", in_lanes_what_is_climbed_never_falls},
+       {"lanes stopped on the way leave a valid state", lanes_stopped_on_the_way_leave_a_valid_state},
+       {"lanes are for many rows", lanes_are_for_many_rows},
+       {"corrupt states are refused", corrupt_states_are_refused}});
 }

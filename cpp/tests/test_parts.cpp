@@ -133,7 +133,7 @@ void merged_chunks_bound_the_exact_value() {
         upper.merge(part);
         lower.merge(dual_part);
       }
-      const Primal bound = upper.bound(w);
+      const Primal bound = upper.bound();
       check(bound.value >= P && bound.value <= P * (1.0 + 1e-12), "P bounded from above, tightly");
       check(bound.value - bound.rounding == P, "P itself");
       std::vector<double> of_a(w.size());

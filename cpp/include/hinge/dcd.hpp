@@ -11,10 +11,10 @@
 // q_i = |x_i|^2 + diagonal_i.
 //
 // Shrinking: a row at a bound leaves the active set if its gradient is larger than a quarter of what projected gradients were on
-// average in the last epoch. It is a guess. When the active rows are settled (state.hpp), the next epoch is a survey: all rows are looked
-// at, and those that are not far away come back. When the caller's check on all rows disagrees (`rebuild`), all come back. With eps > 0
-// instead the rule is that of the paper and of liblinear: gradients are compared with the extreme ones of the last epoch, and when these
-// lie within eps of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
+// average in the last epoch. It is a guess. When the active rows are settled (state.hpp), or the caller's check on all rows disagrees
+// (`rebuild`), the next epoch is a survey: all rows are looked at, and those that are not far away come back. With eps > 0 instead the
+// rule is that of the paper and of liblinear: gradients are compared with the extreme ones of the last epoch, and when these lie within
+// eps of each other, all rows come back and the extremes are forgotten, or the run ends if none was left out.
 //
 // Free intercept: the method of multipliers (free_intercept.hpp). q_i grows by kappa.
 //
@@ -134,8 +134,8 @@ struct Dcd : DualIterate {
 
   std::optional<Estimate> estimate(const Problem&) const { return Estimate{dual + gap, dual}; }
 
-  /// All rows come back, and what follows from the multipliers is computed anew: it may have drifted, or the state may
-  /// have been saved on a problem with other costs, labels or rows.
+  /// All rows come back, for a survey if it is known what is far. What follows from the multipliers is computed anew: it may have
+  /// drifted, or the state may have been saved on a problem with other costs, labels or rows.
   template <Rows R>
   void rebuild(const R& rows, const Problem& problem, Poll& poll) {
     std::vector<double> sum(w.size());  // beside w, which stays as it is when the poll stops the work
@@ -154,7 +154,7 @@ struct Dcd : DualIterate {
     dual = total - 0.5 * squared_norm(w);
     if (!problem.free_intercept) b = 0.0;
     if (eps == 0.0) active.take_all();
-    survey_due = false;
+    survey_due = shrinking && eps == 0.0 && shrink_above < kInfinity;
   }
 
   /// The rule of the paper says that this is the solution.

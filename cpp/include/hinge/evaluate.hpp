@@ -113,13 +113,16 @@ struct Primal {
 
 /// sum_i C_i loss(s_i), as computed and raised by what rounding may hide.
 struct PrimalSum {
+  double n_weights;
+  double norm2;   // |w|^2
   double length;  // an upper bound of |w|
   double b;
   WideSum loss;
   WideSum raised;
   std::int64_t n = 0;
 
-  PrimalSum(std::span<const double> w, double intercept) : length(length_bound(w, squared_norm(w))), b(intercept) {}
+  PrimalSum(std::span<const double> w, double intercept)
+      : n_weights(static_cast<double>(w.size())), norm2(squared_norm(w)), length(length_bound(w, norm2)), b(intercept) {}
 
   /// The rows begin .. end-1, at most kBlock of them, with the decisions z = w.x_i. False when stopped by the poll.
   template <Rows R>
@@ -154,10 +157,10 @@ struct PrimalSum {
     n += other.n;
   }
 
-  Primal bound(std::span<const double> w) const {
-    const double half = 0.5 * squared_norm(w);
+  Primal bound() const {
+    const double half = 0.5 * norm2;
     const double value = half + loss.value();
-    const double of_sums = Sum::hidden_error(static_cast<double>(n)) + Sum::hidden_error(static_cast<double>(w.size()));
+    const double of_sums = Sum::hidden_error(static_cast<double>(n)) + Sum::hidden_error(n_weights);
     const double up = (half + raised.value()) * (1.0 + kSomeRoundings + of_sums) + kTiny;
     if (!(up < std::numeric_limits<double>::infinity())) return {INFINITY, INFINITY, b};  // NaN too
     return {up, up - value, b};
@@ -170,7 +173,7 @@ bool primal_at(const R& rows, const Problem& problem, std::span<const double> w,
                Primal& result, Poll& poll, std::int64_t n_threads = 1) {
   PrimalSum sum(w, b);
   if (!sum_blocks(rows, problem, z, parts_of(rows, 0), n_threads, poll, sum)) return false;
-  result = sum.bound(w);
+  result = sum.bound();
   return true;
 }
 

@@ -4,6 +4,7 @@
 // `Sum` is compensated: for certificates. `interleaved_sum` is fast: term j goes to accumulator j mod 8, and the accumulators
 // are added as a balanced tree.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -144,14 +145,20 @@ namespace detail {
 
 template <class W>
 double squared_norm_of(std::span<const W> w) {
-  Sum sum;
-  for (const double x : w) sum.add(x * x);
+  constexpr std::size_t kBlock = 8 * kLanes;
+  WideSum sum;
+  for (std::size_t begin = 0; begin < w.size(); begin += kBlock) {
+    std::array<double, kBlock> squares;
+    const std::size_t n = std::min(kBlock, w.size() - begin);
+    for (std::size_t j = 0; j < n; ++j) squares[j] = static_cast<double>(w[begin + j]) * static_cast<double>(w[begin + j]);
+    sum.add({squares.data(), n});
+  }
   return sum.value();
 }
 
 }  // namespace detail
 
-/// |w|^2, compensated.
+/// |w|^2, compensated, in eight lanes.
 inline double squared_norm(std::span<const double> w) { return detail::squared_norm_of(w); }
 inline double squared_norm(std::span<const float> w) { return detail::squared_norm_of(w); }
 

@@ -264,13 +264,13 @@ class Dcd(face.DualIterate):
         return self.within_eps
 
     def make_consistent(self) -> None:
-        """All rows come back, multipliers into their box, and what follows from them is computed anew."""
+        """Multipliers into their box, and what follows from them anew. All rows come back; a survey may be due."""
         self.recompute()
         if not self.problem.free_intercept:
             self.b = 0.0
         if self.eps == 0.0:
             self.at_work.take_all()
-        self.survey_due = False
+        self.survey_due = self.shrinking and self.eps == 0.0 and self.shrink_above < math.inf
 
     def _earn(self, n_visited: int) -> None:
         self.credit += self.problem.m if self.problem.m <= FEW else SHARE * n_visited

@@ -55,6 +55,10 @@ class Sum:
         self.low += (self.high - total) + x if abs(self.high) >= abs(x) else (x - total) + self.high
         self.high = total
 
+    def merge(self, other: Sum) -> None:
+        self.add(other.high)
+        self.low += other.low
+
     @property
     def value(self) -> float:
         return self.high + self.low
@@ -69,8 +73,15 @@ def total(terms: Any) -> float:
 
 
 def squared_norm(w: npt.NDArray[Any]) -> float:
-    """|w|^2, compensated."""
-    return total(x * x for x in w.tolist())
+    """|w|^2: square j goes to the compensated sum j mod 8, and these sums are merged in their order."""
+    squares = (w.astype(np.float64) ** 2).tolist()
+    compensated = Sum()
+    for k in range(LANES["dense"]):
+        lane = Sum()
+        for x in squares[k :: LANES["dense"]]:
+            lane.add(x)
+        compensated.merge(lane)
+    return compensated.value
 
 
 def in_double(values: npt.NDArray[Any]) -> Floats:
