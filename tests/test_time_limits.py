@@ -35,13 +35,14 @@ def test_time_limit_holds_inside_a_long_epoch(solver, loss) -> None:
     assert 0.0 < solution.certificate.dual <= solution.certificate.primal
 
 
-def test_without_time_for_anything_the_multipliers_are_an_array_of_zeros() -> None:
+def test_without_time_for_anything_the_solution_has_arrays_of_zeros() -> None:
     solution, _ = seconds_of("auto", 1e-9)
     assert (solution.status, solution.n_iter, solution.certificate.dual) == ("time_limit", 0, 0.0)
     assert solution.dual.shape == y.shape
     assert not solution.dual.any()
-    assert solution.dual.flags.c_contiguous
-    assert solution.dual.flags.writeable
+    for array in (solution.dual, solution.coef):
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
     again = solve(X, y, state=solution.state)
     assert np.array_equal(again.dual, solve(X, y).dual)
 

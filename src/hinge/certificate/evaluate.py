@@ -81,10 +81,10 @@ def trivial(problem: Problem) -> tuple[Upper, Lower]:
         balance = (positive - negative) / (positive + negative)
         b = (1.0 if balance >= 0 else -1.0) if problem.loss.bounded else balance
     value = float(positive * problem.loss.value(1.0 - b) + negative * problem.loss.value(1.0 + b))
-    w = np.zeros(problem.n_weights)
     rounding = _ROUNDOFF * value + _TINY
-    zeros = np.broadcast_to(0.0, problem.m)  # one zero in memory: training and the first evaluation need the rest
-    return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, zeros, w)
+    # One zero in memory: training and the first evaluation need the rest.
+    w, a = np.broadcast_to(0.0, problem.n_weights), np.broadcast_to(0.0, problem.m)
+    return Upper(value + rounding, rounding, w, b), Lower(0.0, 0.0, a, w)
 
 
 def _cost_of(problem: Problem, chosen: npt.NDArray[np.bool_]) -> float:

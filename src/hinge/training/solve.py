@@ -113,7 +113,7 @@ class Solution:
     ) -> Solution:
         """The outcome of training on `problem`, over all samples."""
         return cls(
-            coef=outcome.model.w[:-1],
+            coef=np.require(outcome.model.w[:-1], requirements=["C_CONTIGUOUS", "WRITEABLE"]),
             intercept=outcome.model.b,
             dual=problem.spread(outcome.bound.multipliers),
             certificate=outcome.certificate,
