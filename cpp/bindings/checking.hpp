@@ -131,6 +131,29 @@ std::optional<Fault> fault_in(const CsrRows<T, Index>& rows, std::int64_t begin,
   return validate_csr(rows.values, rows.indices, rows.indptr, begin, end, rows.n_columns, norms, repeats);
 }
 
+/// Has a line of every page from `begin` on fetched.
+template <class T>
+[[gnu::always_inline]] inline void visit_pages(const T* begin, const T* end) {
+  constexpr std::int64_t kPage = 4096 / sizeof(T);
+  for (; begin < end; begin += kPage) __builtin_prefetch(begin);
+}
+
+/// Pages of the rows begin .. end-1 that will be read soon. In a process that was forked the first look at a page takes a third of a
+/// microsecond: its entry in the page table is new and must be marked as used. Asked for ahead of time, it is not waited for. Checks
+/// of all rows with fingerprint, the first ones in a forked process: 20 newsgroups 3.0 ms without and 1.5 ms with it, Adult 1.4 and
+/// 0.9 ms. Otherwise it costs a little: RCV1-like 100,000 takes 4.4 ms instead of 4.1. Dense rows are mostly on huge pages.
+template <class T, class Index>
+[[gnu::always_inline]] inline void visit_pages(const CsrRows<T, Index>& rows, std::int64_t begin, std::int64_t end) {
+  visit_pages(rows.values + rows.indptr[begin], rows.values + rows.indptr[end]);
+  visit_pages(rows.indices + rows.indptr[begin], rows.indices + rows.indptr[end]);
+}
+template <class T>
+void visit_pages(const DenseRows<T>&, std::int64_t, std::int64_t) {}
+
+/// How far ahead, in times of the rows that are checked at once: about a megabyte. At 8 KB the processor's own guesses suffer, and the
+/// checks of RCV1-like 100,000 take 1.4 times as long.
+inline constexpr std::int64_t kAhead = 96;
+
 /// Checks all rows, a few at a time, and refuses them with the first fault. then(begin, end, poll), for rows that have passed, returns
 /// false when stopped by its poll. Returns the squared norms; `print` receives every row.
 template <class R, class Print, class Then>
@@ -144,6 +167,7 @@ std::vector<double> check(const R& rows, std::int64_t n_threads, Print& print, T
     Repeats repeats;
     for (std::int64_t i = begin; i < std::min<std::int64_t>(end, good); i += at_once) {
       const std::int64_t last = std::min(i + at_once, end);
+      visit_pages(rows, std::min(i + kAhead * at_once, rows.size()), std::min(last + kAhead * at_once, rows.size()));
       part.fault = fault_in(rows, i, last, norms, repeats);
       if (part.fault) {
         for (std::int64_t known = good; begin < known && !good.compare_exchange_weak(known, begin);) {
