@@ -138,8 +138,8 @@ template <class T>
   for (; begin < end; begin += kPage) __builtin_prefetch(begin);
 }
 
-/// Pages of the rows begin .. end-1 that will be read soon. In a process that was forked the first look at a page takes a third of a
-/// microsecond: its entry in the page table is new and must be marked as used. Asked for ahead of time, it is not waited for. Checks
+/// Pages of the rows begin .. end-1 that will be read soon. In a process that was forked the first look at a page takes some tenths
+/// of a microsecond: its entry in the page table is new and must be marked as used. Asked for ahead of time, it is not waited for. Checks
 /// of all rows with fingerprint, the first ones in a forked process: 20 newsgroups 3.0 ms without and 1.5 ms with it, Adult 1.4 and
 /// 0.9 ms. Otherwise it costs a little: RCV1-like 100,000 takes 4.4 ms instead of 4.1. Dense rows are mostly on huge pages.
 template <class T, class Index>

@@ -74,7 +74,7 @@ def total(terms: Any) -> float:
 
 def squared_norm(w: npt.NDArray[Any]) -> float:
     """|w|^2: square j goes to the compensated sum j mod 8, and these sums are merged in their order."""
-    squares = (w.astype(np.float64) ** 2).tolist()
+    squares = (in_double(w) ** 2).tolist()
     compensated = Sum()
     for k in range(LANES["dense"]):
         lane = Sum()
