@@ -268,7 +268,7 @@ void every_way_solves_for_the_step() {
       const Toy toy(9, {.m = 500, .d = shape.d, .rho = rho, .free_intercept = free, .weighted = true});
       const double constant = free ? 1.0 : rho;
       const std::vector<double> gradient = random_values(at(shape.d + 1), 10);
-      const System system{gradient, 3.0, free ? 1e-9 : 1.0, constant, free, per_row(toy)};
+      const System system{gradient, 3.0, free ? 1e-9 : 1.0, constant, free, per_row(toy), static_cast<double>(toy.options.m)};
       in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
         Curvature curvature(shape.d, 1);
         for (const std::int64_t first : {0, 3, 5}) {  // J changes from step to step
@@ -298,7 +298,8 @@ void gram_and_rows_agree() {
   for (const bool free : {false, true}) {
     const Toy toy(11, {.m = 200, .d = 30, .density = 1.0, .free_intercept = free});
     const std::vector<double> gradient = random_values(31, 12);
-    const System system{gradient, 10.0, free ? 1e-9 : 1.0, free ? 1.0 : 0.0, free, per_row(toy)};
+    const System system{
+        gradient, 10.0, free ? 1e-9 : 1.0, free ? 1.0 : 0.0, free, per_row(toy), static_cast<double>(toy.options.m)};
     std::vector<std::vector<double>> found;
     for (const std::int64_t extra : {0, 100}) {  // rows of no weight to speak of: J is large, p the same
       std::vector<Weighted> in_zone;
@@ -317,7 +318,8 @@ void step_without_rows_is_downhill() {
   for (const bool free : {false, true}) {
     const Toy toy(13, {.m = 20, .d = 4, .free_intercept = free});
     const std::vector<double> gradient{1.0, -2.0, 0.5, 0.0, 1e-3};
-    const System system{gradient, 1.0, free ? 1e-4 : 1.0, free ? 1.0 : 0.0, free, per_row(toy)};
+    const System system{
+        gradient, 1.0, free ? 1e-4 : 1.0, free ? 1.0 : 0.0, free, per_row(toy), static_cast<double>(toy.options.m)};
     Curvature curvature(4, 1);
     double iterations = 30.0;
     std::int64_t touched = 0;
@@ -338,7 +340,7 @@ void dependent_features_and_rows_still_give_a_way_down() {
   const std::vector<double> gradient = random_values(13, 15);
   for (const double rate : {1e-10, 1.0, 1e10}) {
     for (const std::int64_t size : {6, 300}) {
-      const System system{gradient, rate, 1.0, 0.0, false, per_row(toy)};
+      const System system{gradient, rate, 1.0, 0.0, false, per_row(toy), static_cast<double>(toy.options.m)};
       Curvature curvature(12, 1);
       std::vector<Weighted> in_zone;
       for (std::int64_t i = 0; i < size; ++i) in_zone.push_back({i, 1.0});
@@ -355,7 +357,7 @@ void stop_is_noticed_on_every_way() {
   for (const Shape& shape : kShapes) {
     const Toy toy(16, {.m = 30'000, .d = shape.d, .density = 1.0});
     const std::vector<double> gradient = random_values(at(shape.d + 1), 17);
-    const System system{gradient, 1.0, 1.0, 0.0, false, per_row(toy)};
+    const System system{gradient, 1.0, 1.0, 0.0, false, per_row(toy), static_cast<double>(toy.options.m)};
     Curvature curvature(shape.d, 1);
     std::vector<Weighted> in_zone;
     for (std::int64_t i = 0; i < (shape.in_zone < 10 ? 9 : 30'000); ++i) in_zone.push_back({i, 1.0});
