@@ -3,9 +3,9 @@
 Single coordinates cannot move along sum a_i t_i = 0. b is the multiplier of that constraint; the penalty
 kappa/2 (sum a_i t_i)^2 acts like a constant feature sqrt(kappa): |x_i|^2 grows by kappa, and b moves by
 kappa (change of a_i) t_i at each step. After each epoch it moves by rate kappa sum a_i t_i. The rate is 1 at first; it
-halves when the sum has changed its sign, which tells of a multiplier that overshoots, and grows by half when it has
-not: up to 1, or up to 8 while the sum keeps more than half of its size, which tells of one that lags behind. Where no
-row wants to move at this b, nothing would change until b has come to where one does: it goes there first.
+halves when the sum has changed its sign, which tells of a multiplier that overshoots, and grows by half, up to 1, when
+it has not. Where no row wants to move at this b, nothing would change until b has come to where one does: it goes there
+first.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import math
 
 from hinge.reference.algorithm import Algorithm
 from hinge.reference.problem import Problem
-
-LARGEST_RATE = 8.0  # of a multiplier that lags behind
 
 
 class Jump:
@@ -54,11 +52,7 @@ class FreeIntercept(Algorithm):
         """After an epoch b follows the residue; None: some row has moved."""
         if self.kappa == 0.0:
             return
-        if self.residue * self.last_residue < 0.0:
-            self.rate = 0.5 * min(self.rate, 1.0)
-        else:
-            lags = self.last_residue != 0.0 and abs(self.residue) > 0.5 * abs(self.last_residue)
-            self.rate = min(1.5 * self.rate, LARGEST_RATE if lags else 1.0)
+        self.rate = 0.5 * self.rate if self.residue * self.last_residue < 0.0 else min(1.0, 1.5 * self.rate)
         sign = math.copysign(1.0, self.residue)
         if jump is not None and self.residue != 0.0 and math.isfinite(jump.way[sign]):
             self.b += sign * jump.way[sign]
