@@ -126,11 +126,54 @@ void dense_sums_have_eight_lanes() {
   }
 }
 
+/// Rows read together give the bits of rows read one by one.
+void together_as_one_by_one() {
+  Rng rng = make_rng(7);
+  for (const std::int64_t d : {0, 1, 2, 3, 5, 9, 31, 54, 200}) {
+    const Toy toy(static_cast<std::uint64_t>(d), {.m = kMostAtOnce + kPrefetchDistance, .d = d, .rho = 0.5});
+    const auto w = some_weights(d, rng);
+    in_every_layout(toy, [&](const auto& rows, const std::string& layout) {
+      for (const std::int64_t count : {0, 1, 15, 16, 17, 64}) {
+        std::vector<std::int64_t> list;
+        std::vector<double> scales;
+        for (std::int64_t k = 0; k < rows.size(); ++k) list.push_back(rng.below(rows.size()));
+        for (std::int64_t k = 0; k < count; ++k) scales.push_back(2.0 * rng.uniform() - 1.0);
+        const auto chosen = std::span<const std::int64_t>(list).first(static_cast<std::size_t>(count));
+
+        for (const std::int64_t ahead : {std::int64_t{0}, std::int64_t{2}, kPrefetchDistance}) {
+          std::vector<double> products(static_cast<std::size_t>(count));
+          const auto coming = std::span<const std::int64_t>(list).first(static_cast<std::size_t>(count + ahead));
+          rows.products(count, coming, w.data(), products.data());
+          for (std::size_t k = 0; k < products.size(); ++k) {
+            check(products[k] == rows.product(list[k], w.data()), layout + ": products");
+          }
+        }
+
+        std::vector<double> v(w);
+        std::vector<double> expected(w);
+        std::vector<Sum> sums(w.size());
+        rows.add_each(chosen, scales.data(), v);
+        for (std::size_t k = 0; k < chosen.size(); ++k) {
+          rows.add(chosen[k], scales[k], expected);
+          rows.for_each(chosen[k], [&](std::int64_t j, double x) { sums[static_cast<std::size_t>(j)].add(scales[k] * x); });
+        }
+        check(v == expected, layout + ": add_each");
+
+        Sums exact(w.size());
+        rows.add_exactly(chosen, scales.data(), exact);
+        exact.write(v);
+        for (std::size_t j = 0; j < v.size(); ++j) check(v[j] == sums[j].value(), layout + ": add_exactly");
+      }
+    });
+  }
+}
+
 }  // namespace
 
 int main() {
   return run_all({{"all rows", all_rows},
                   {"kept rows", kept_rows},
                   {"types agree to the bit", types_agree_to_the_bit},
-                  {"dense sums have eight lanes", dense_sums_have_eight_lanes}});
+                  {"dense sums have eight lanes", dense_sums_have_eight_lanes},
+                  {"together as one by one", together_as_one_by_one}});
 }

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <span>
 
 #include "hinge/processor.hpp"
 #include "hinge/sums.hpp"
@@ -19,6 +21,8 @@ namespace hinge::dense {
 inline constexpr std::int64_t kLanes = 8;
 inline constexpr std::int64_t kLine = 64;  // bytes that memory gives at once
 
+/// How many rows ahead one is fetched.
+inline constexpr std::int64_t kAhead = 6;
 /// Rows of more bytes are long. At most so many bytes of one are fetched ahead: from there on the processor guesses right.
 inline constexpr std::int64_t kLong = 1024;
 inline constexpr std::int64_t kFetched = 8192;
@@ -61,6 +65,17 @@ template <class T, class W>
   return finish(add_lanes(0, n, x, w, sum), n, x, w, sum);
 }
 
+/// The same for `count` of them, while those that come behind are fetched.
+template <class T, class W>
+HINGE_FOR_EACH_PROCESSOR void products(std::int64_t n, std::int64_t count, std::span<const T* const> x, const W* w,
+                                       double* out) {
+  const std::int64_t fetched = std::ssize(x) - kAhead;
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (k < fetched) fetch(n, x[static_cast<std::size_t>(k + kAhead)]);
+    out[k] = product(n, x[static_cast<std::size_t>(k)], w);
+  }
+}
+
 /// x.w for a long row, while `next` is fetched, a row of as many values.
 template <class T, class W>
 HINGE_FOR_EACH_PROCESSOR double product_long(std::int64_t n, const T* x, const W* w, const T* next) {
@@ -85,6 +100,15 @@ HINGE_FOR_EACH_PROCESSOR double weighted_squares(std::int64_t n, const T* x, con
 template <class T, class W>
 [[gnu::always_inline]] inline void add(std::int64_t n, double scale, const T* x, W* v) {
   for (std::int64_t j = 0; j < n; ++j) v[j] = static_cast<W>(v[j] + scale * static_cast<double>(x[j]));
+}
+
+/// The same for some of them, one after the other.
+template <class T>
+HINGE_FOR_EACH_PROCESSOR void add_each(std::int64_t n, std::span<const Multiple<T>> of, double* v) {
+  for (std::size_t k = 0; k < of.size(); ++k) {
+    if (k + kAhead < of.size()) fetch(n, of[k + kAhead].x);
+    add(n, of[k].scale, of[k].x, v);
+  }
 }
 
 /// The same for a long one.

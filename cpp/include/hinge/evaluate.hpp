@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -62,16 +63,24 @@ Parts parts_of(const R& rows, std::int64_t width) {
 template <Rows R>
 bool decisions(const R& rows, std::span<const double> w, std::span<double> z, Poll& poll, std::int64_t n_threads = 1) {
   return for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      z[i] = rows.dot(i, w);
-      if (own(rows.stored(i))) return false;
+    std::int64_t list[kMostAtOnce];
+    for (std::int64_t first = begin; first < end; first += kMostAtOnce) {
+      const std::int64_t count = std::min(end - first, kMostAtOnce);
+      std::iota(list, list + count, first);
+      rows.products(count, std::span<const std::int64_t>(list, static_cast<std::size_t>(count)), w.data(), &z[first]);
+      std::int64_t stored = 0;
+      for (std::int64_t i = first; i < first + count; ++i) {
+        z[i] = rows.with_constant(z[i], w.data());
+        stored += rows.stored(i);
+      }
+      if (own(stored)) return false;
     }
     return true;
   });
 }
 
 /// Rows that a sum takes at once.
-inline constexpr std::int64_t kBlock = 64;
+inline constexpr std::int64_t kBlock = 128;
 
 /// What both sides need of a block of rows, side by side for the registers of the processor.
 struct RowBlock {
@@ -218,12 +227,18 @@ struct DualSum {
     if (!problem.loss.is_hinge()) penalty.add({taken_off, count});  // of the hinge they are zero
     spread.add({spreads, count});
     reach.add({reaches, count});
+    std::int64_t list[kBlock];
+    double scales[kBlock];
+    std::int64_t n = 0;
+    std::int64_t stored = block.size;
     for (std::int64_t k = 0; k < block.size; ++k) {
-      if (a[k] == 0.0) continue;
-      rows.add_exactly(begin + k, block.target[k] * a[k], w);
-      if (poll(rows.stored(begin + k))) return false;
+      list[n] = begin + k;
+      scales[n] = block.target[k] * a[k];
+      n += a[k] != 0.0;
+      stored += a[k] != 0.0 ? rows.stored(begin + k) : 0;
     }
-    return !poll(block.size);
+    rows.add_exactly(std::span(list, static_cast<std::size_t>(n)), scales, w);
+    return !poll(stored);
   }
 
   /// What each row adds to the sums beside w and the total.

@@ -60,7 +60,9 @@ bool kernel_sums(const R& rows, const Kernel& kernel, std::span<const double> be
   for (std::size_t begin = 0; begin < support.size(); begin += step) {
     const auto held = std::span<const std::int64_t>(support).subspan(begin, std::min(step, support.size() - begin));
     const auto add = [&](std::int64_t first, std::size_t count, std::span<const double> values) {
-      for (std::size_t h = 0; h < held.size(); ++h) totals.add(first, beta[held[h]], values.subspan(h * count, count));
+      std::vector<Multiple<double>> of;
+      for (std::size_t h = 0; h < held.size(); ++h) of.push_back({beta[held[h]], &values[h * count]});
+      totals.add(first, static_cast<std::int64_t>(count), std::span<const Multiple<double>>(of));
     };
     if (!for_kernel_columns(rows, kernel, geometry, held, poll, n_threads, add)) return false;
   }

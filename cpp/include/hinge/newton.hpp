@@ -263,10 +263,12 @@ struct Newton {
     return Zone::of(problem.loss, sample.cost[k], rate);
   }
 
-  /// Of row k of the sample, while row `next` of it is fetched.
-  template <Rows R>
-  static double slack(const Task<R>& task, const Sample& sample, std::int64_t k, std::span<const double> w, std::int64_t next) {
-    return 1.0 - sample.target[k] * (task.rows.product(k, w.data(), next) + task.constant * w.back());
+  /// Of the first `count` of the rows of the sample that come.
+  template <Rows R, class Number>
+  static void slacks(const Task<R>& task, const Sample& sample, std::int64_t count, std::span<const Number> coming,
+                     std::span<const double> w, double* out) {
+    task.rows.products(count, coming, w.data(), out);
+    for (std::int64_t j = 0; j < count; ++j) out[j] = 1.0 - sample.target[coming[j]] * (out[j] + task.constant * w.back());
   }
 
   template <Rows R>
@@ -359,8 +361,11 @@ struct Newton {
     touched += sample.size;
     const Metric::OfRows of_rows(metric);
     const auto read = [&](std::int64_t k, std::int64_t end, ZoneBlock& block, double* before, Poll& own) {
+      std::int64_t coming[kMostAtOnce + kPrefetchDistance];
+      const std::int64_t known = std::min(end + kPrefetchDistance, sample.size) - k;
+      std::iota(coming, coming + known, k);
+      slacks(task, sample, end - k, std::span<const std::int64_t>(coming, static_cast<std::size_t>(known)), w, &z[k]);
       for (; k < end; ++k) {
-        z[k] = slack(task, sample, k, w, std::min(k + kPrefetchDistance, sample.size - 1));
         lengths[k] = of_rows.squared(task.rows, k, task.constant);
         before[block.size()] = 0.0;
         block.add(k, sample.cost[k], a[k], z[k]);
@@ -479,14 +484,29 @@ struct Newton {
     change_.resize(awake_.size());
     touched += count;
     const auto add = [&](ZoneSearch& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t j = begin; j < end; ++j) {
-        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
-        const std::int64_t next = awake_[static_cast<std::size_t>(std::min(j + kPrefetchDistance, end - 1))];
-        const double change = slack(task, sample, k, p, next) - 1.0;
-        if (watch.read_at(k) != here) z[k] = slack(task, sample, k, w, k);
-        change_[static_cast<std::size_t>(j)] = change;
-        part.add(zone(task.problem, sample, k), a[k], z[k], change, longest);
-        if (own(task.rows.stored(k))) return false;
+      for (std::int64_t first = begin; first < end; first += kMostAtOnce) {
+        const std::int64_t size = std::min(end - first, kMostAtOnce);
+        const auto rows = std::span(awake_).subspan(static_cast<std::size_t>(first));
+        const auto known = static_cast<std::size_t>(std::min(end - first, size + kPrefetchDistance));
+        double* change = &change_[static_cast<std::size_t>(first)];
+        slacks(task, sample, size, std::span<const RowNumber>(rows.first(known)), p, change);
+        RowNumber elsewhere[kMostAtOnce];
+        std::int64_t n = 0;
+        for (std::int64_t j = 0; j < size; ++j) {
+          elsewhere[n] = rows[static_cast<std::size_t>(j)];
+          n += watch.read_at(elsewhere[n]) != here;
+        }
+        double slack[kMostAtOnce];
+        slacks(task, sample, n, std::span<const RowNumber>(elsewhere, static_cast<std::size_t>(n)), w, slack);
+        for (std::int64_t j = 0; j < n; ++j) z[elsewhere[j]] = slack[j];
+        std::int64_t stored = 0;
+        for (std::int64_t j = 0; j < size; ++j) {
+          const std::int64_t k = rows[static_cast<std::size_t>(j)];
+          change[j] -= 1.0;
+          part.add(zone(task.problem, sample, k), a[k], z[k], change[j], longest);
+          stored += task.rows.stored(k);
+        }
+        if (own(stored)) return false;
       }
       return true;
     };
@@ -508,12 +528,6 @@ struct Newton {
       changed += other.changed;
       in_zone.insert(in_zone.end(), other.in_zone.begin(), other.in_zone.end());
     }
-  };
-
-  struct Change {
-    std::int64_t k;  // row of the sample
-    double before;   // its a+
-    double next;
   };
 
   /// The slacks of the rows that are awake move by t times their change.
@@ -566,30 +580,31 @@ struct Newton {
     block.next(next);
     part.zone_gap += block.gap(next);
     block.append_inside(part.in_zone);
-    Change changes[ZoneBlock::kMost];  // first all that change: the rows of these are read ahead
+    std::int64_t changed[ZoneBlock::kMost];
+    double change[ZoneBlock::kMost];  // of a+_i t_i
+    double grown[ZoneBlock::kMost];   // dual terms
     std::int64_t n = 0;
+    std::int64_t stored = block.size();
     const std::uint8_t here = watch.here();
+    const auto dual_term = [&](double a, std::int64_t k) { return a - task.problem.loss.dual_penalty(a, sample.cost[k]); };
     for (std::int64_t j = 0; j < block.size(); ++j) {
-      watch.read_at(block.row(j)) = here;
-      changes[n] = {block.row(j), before[j], next[j]};
+      const std::int64_t k = block.row(j);
+      watch.read_at(k) = here;
+      changed[n] = k;
+      change[n] = (next[j] - before[j]) * sample.target[k];
+      grown[n] = dual_term(next[j], k) - dual_term(before[j], k);
       n += next[j] != before[j];
     }
     for (std::int64_t c = 0; c < n; ++c) {
-      if (c + kPrefetchDistance < n) task.rows.prefetch(changes[c + kPrefetchDistance].k);
-      change_multiplier(task, sample, changes[c], part);
-      if (poll(task.rows.stored(changes[c].k))) return false;
+      part.total += grown[c];
+      stored += task.rows.stored(changed[c]);
     }
-    return !poll(block.size());
-  }
-
-  template <Rows R>
-  static void change_multiplier(const Task<R>& task, const Sample& sample, const Change& row, Moved& part) {
-    const auto dual_term = [&](double a) { return a - task.problem.loss.dual_penalty(a, sample.cost[row.k]); };
-    const double change = (row.next - row.before) * sample.target[row.k];
-    task.rows.add(row.k, change, part.sum);
-    if (task.problem.free_intercept) part.sum.back() += change;
-    part.total += dual_term(row.next) - dual_term(row.before);
-    ++part.changed;
+    task.rows.add_each(std::span(changed, static_cast<std::size_t>(n)), change, part.sum);
+    if (task.problem.free_intercept) {
+      for (std::int64_t j = 0; j < n; ++j) part.sum.back() += change[j];
+    }
+    part.changed += n;
+    return !poll(stored);
   }
 
   void take(Moved& moved) {

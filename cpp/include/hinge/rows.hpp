@@ -50,6 +50,12 @@ concept Rows = requires(const R& rows, std::int64_t i, std::span<const double> w
 /// No row, where one could be fetched.
 inline constexpr std::int64_t kNone = -1;
 
+/// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn, and announce it earlier still.
+inline constexpr std::int64_t kPrefetchDistance = dense::kAhead;
+inline constexpr std::int64_t kAnnounceDistance = 12;
+/// Rows that are read at once, at most.
+inline constexpr std::int64_t kMostAtOnce = 64;
+
 /// What both layouts share: which rows are kept, the constant feature, and the squared norms |[x, rho]|^2 per kept row.
 struct RowView {
   std::int64_t n_kept = 0;
@@ -94,6 +100,36 @@ struct DenseRows : RowView {
     return dense::product(n_columns, at(i), w);
   }
 
+  /// The products of the first `count` of the rows that come, while the others are fetched: at most kMostAtOnce and kPrefetchDistance.
+  template <class Number>
+  void products(std::int64_t count, std::span<const Number> coming, const double* w, double* out) const {
+    const auto size = static_cast<std::int64_t>(coming.size());
+    if (is_long()) {
+      for (std::int64_t k = 0; k < count; ++k) {
+        out[k] = product(coming[k], w, k + kPrefetchDistance < size ? coming[k + kPrefetchDistance] : kNone);
+      }
+      return;
+    }
+    const T* x[kMostAtOnce + kPrefetchDistance];
+    for (std::int64_t k = 0; k < size; ++k) x[k] = at(coming[k]);
+    dense::products(n_columns, count, std::span<const T* const>(x, coming.size()), w, out);
+  }
+
+  /// v += scale_k x_k for each of at most kMostAtOnce rows.
+  void add_each(std::span<const std::int64_t> list, const double* scales, std::span<double> v) const {
+    if (is_long()) {
+      for (std::size_t k = 0; k < list.size(); ++k) {
+        if (k + kPrefetchDistance < list.size()) prefetch(list[k + kPrefetchDistance]);
+        add(list[k], scales[k], v);
+      }
+      return;
+    }
+    Multiple<T> of[kMostAtOnce];
+    for (std::size_t k = 0; k < list.size(); ++k) of[k] = {scales[k], at(list[k])};
+    dense::add_each(n_columns, std::span<const Multiple<T>>(of, list.size()), v.data());
+    for (std::size_t k = 0; k < list.size(); ++k) add_constant(scales[k], v.data());
+  }
+
   template <class Weights>
   [[gnu::always_inline]] void add(std::int64_t i, double scale, Weights&& v) const {
     auto* weights = std::data(v);
@@ -118,12 +154,25 @@ struct DenseRows : RowView {
     return dense::weighted_squares(n_columns, at(i), weights);
   }
 
-  void add_exactly(std::int64_t i, double scale, Sums& sums) const {
-    sums.add(0, scale, std::span<const T>(at(i), static_cast<std::size_t>(n_columns)));
-    if (rho != 0.0) sums.add(n_columns, scale * rho);
+  /// Adds scale_k times row list_k to the sums, for each row of a short list.
+  void add_exactly(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
+    Multiple<T> of[kAtOnce];
+    const std::size_t n = list.size();
+    for (std::size_t k = 0; k < std::min(n, kAtOnce); ++k) prefetch(list[k]);
+    for (std::size_t begin = 0; begin < n; begin += kAtOnce) {
+      const std::size_t count = std::min(kAtOnce, n - begin);
+      for (std::size_t k = begin + kAtOnce; k < std::min(n, begin + 2 * kAtOnce); ++k) prefetch(list[k]);
+      for (std::size_t k = 0; k < count; ++k) of[k] = {scales[begin + k], at(list[begin + k])};
+      sums.add(0, n_columns, std::span<const Multiple<T>>(of, count));
+    }
+    if (rho != 0.0) {
+      for (std::size_t k = 0; k < n; ++k) sums.add(n_columns, scales[k] * rho);
+    }
   }
 
  private:
+  static constexpr std::size_t kAtOnce = 16;
+
   const T* at(std::int64_t i) const { return values + row(i) * n_columns; }
   bool is_long() const { return n_columns * static_cast<std::int64_t>(sizeof(T)) > dense::kLong; }
 };
@@ -167,6 +216,21 @@ struct CsrRows : RowView {
     if (p + 1 < end) s1 += static_cast<double>(values[p + 1]) * w[indices[p + 1]];
     if (p + 2 < end) s2 += static_cast<double>(values[p + 2]) * w[indices[p + 2]];
     return (s0 + s1) + (s2 + s3);
+  }
+
+  template <class Number>
+  void products(std::int64_t count, std::span<const Number> coming, const double* w, double* out) const {
+    const auto size = static_cast<std::int64_t>(coming.size());
+    for (std::int64_t k = 0; k < count; ++k) {
+      out[k] = product(coming[k], w, k + kPrefetchDistance < size ? coming[k + kPrefetchDistance] : kNone);
+    }
+  }
+
+  void add_each(std::span<const std::int64_t> list, const double* scales, std::span<double> v) const {
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      if (k + kPrefetchDistance < list.size()) prefetch(list[k + kPrefetchDistance]);
+      add(list[k], scales[k], v);
+    }
   }
 
   template <class Weights>
@@ -221,8 +285,11 @@ struct CsrRows : RowView {
     return sum[0] + sum[1] + (p < end ? square(p) : 0.0);
   }
 
-  void add_exactly(std::int64_t i, double scale, Sums& sums) const {
-    for_each(i, [&](std::int64_t j, double x) { sums.add(j, scale * x); });
+  void add_exactly(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
+    for (const std::int64_t i : list) {
+      const double scale = *scales++;
+      for_each(i, [&](std::int64_t j, double x) { sums.add(j, scale * x); });
+    }
   }
 
  private:
@@ -231,9 +298,5 @@ struct CsrRows : RowView {
     __builtin_prefetch(indices + p, 0, 2);
   }
 };
-
-/// Rows read in epochs: the order is known ahead, so fetch a row from memory a little before its turn, and announce it earlier still.
-inline constexpr std::int64_t kPrefetchDistance = 6;
-inline constexpr std::int64_t kAnnounceDistance = 12;
 
 }  // namespace hinge

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -22,14 +23,22 @@ inline constexpr double kRoundoff = 0x1.0p-53;
 namespace detail {
 
 /// high + low grows by x, and low has what high cannot hold (Knuth's TwoSum: no branch).
-[[gnu::always_inline]] inline void add_compensated(double x, double& high, double& low) {
-  const double next = high + x;
-  const double shadow = next - high;
+template <class Number>
+[[gnu::always_inline]] inline void add_compensated(Number x, Number& high, Number& low) {
+  const Number next = high + x;
+  const Number shadow = next - high;
   low += (high - (next - shadow)) + (x - shadow);
   high = next;
 }
 
 }  // namespace detail
+
+/// scale x
+template <class T>
+struct Multiple {
+  double scale;
+  const T* x;
+};
 
 /// Compensated sum. docs/certificate.md, "Compensated sums", derives `hidden_error`.
 class Sum {
@@ -47,6 +56,8 @@ class Sum {
     low_ -= other.low_;
   }
   double value() const { return high_ + low_; }
+  double high() const { return high_; }
+  double low() const { return low_; }
 
   /// |value - exact| <= u |value| + hidden_error(n) * (sum of the |terms|), for n terms other than zero, merged from any number of
   /// parts up to a million.
@@ -59,10 +70,45 @@ class Sum {
 
 namespace detail {
 
-/// Adds scale x_k to the k-th sum, for k < n.
+/// kWidth numbers side by side, anywhere in memory.
+template <class T, std::size_t kWidth>
+struct Wide {
+  typedef T Type __attribute__((vector_size(kWidth * sizeof(T)), aligned(alignof(T)), may_alias));
+};
+
+/// Adds to kCount x kWidth sums, which stay in registers while all vectors go by.
+template <std::size_t kCount, std::size_t kWidth, class T>
+[[gnu::always_inline]] inline std::int64_t add_columns(std::int64_t first, std::int64_t count, const Multiple<T>* of,
+                                                       Sum* sums) {
+  using Number = typename Wide<double, kWidth>::Type;
+  using Value = typename Wide<T, kWidth>::Type;
+  Number high[kCount];
+  Number low[kCount];
+  for (std::size_t c = 0; c < kCount; ++c) {
+    for (std::size_t j = 0; j < kWidth; ++j) high[c][j] = sums[first + c * kWidth + j].high();
+    for (std::size_t j = 0; j < kWidth; ++j) low[c][j] = sums[first + c * kWidth + j].low();
+  }
+  for (std::int64_t k = 0; k < count; ++k) {
+    const auto* x = reinterpret_cast<const Value*>(of[k].x + first);
+    for (std::size_t c = 0; c < kCount; ++c) {
+      add_compensated(Number(of[k].scale * __builtin_convertvector(x[c], Number)), high[c], low[c]);
+    }
+  }
+  for (std::size_t c = 0; c < kCount; ++c) {
+    for (std::size_t j = 0; j < kWidth; ++j) sums[first + c * kWidth + j] = Sum(high[c][j], low[c][j]);
+  }
+  return first + kCount * kWidth;
+}
+
+/// Adds scale x to the n sums, for each of these vectors of n values in their order.
 template <class T>
-HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, double scale, const T* __restrict x, Sum* __restrict sums) {
-  for (std::int64_t k = 0; k < n; ++k) sums[k].add(scale * static_cast<double>(x[k]));
+HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, std::int64_t count, const Multiple<T>* of, Sum* sums) {
+  std::int64_t first = 0;
+  while (first + 16 <= n) first = add_columns<4, 4>(first, count, of, sums);
+  if (first + 8 <= n) first = add_columns<2, 4>(first, count, of, sums);
+  if (first + 4 <= n) first = add_columns<1, 4>(first, count, of, sums);
+  if (first + 2 <= n) first = add_columns<1, 2>(first, count, of, sums);
+  if (first < n) add_columns<1, 1>(first, count, of, sums);
 }
 
 inline constexpr std::size_t kLanes = 8;
@@ -109,10 +155,10 @@ class Sums {
   explicit Sums(std::size_t n) : sums_(n) {}
 
   [[gnu::always_inline]] void add(std::int64_t k, double x) { sums_[static_cast<std::size_t>(k)].add(x); }
-  /// Adds scale x_k to sum first + k.
+  /// Adds scale x to the n sums from `first` on, for each of these vectors of n values in their order.
   template <class T>
-  void add(std::int64_t first, double scale, std::span<const T> x) {
-    detail::add_to_each(static_cast<std::int64_t>(x.size()), scale, x.data(), sums_.data() + first);
+  void add(std::int64_t first, std::int64_t n, std::span<const Multiple<T>> of) {
+    detail::add_to_each(n, std::ssize(of), of.data(), sums_.data() + first);
   }
   void merge(const Sums& other) {
     for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k].merge(other.sums_[k]);
