@@ -29,8 +29,9 @@ namespace hinge {
 /// Relative error of a short chain of operations, rounded up generously: it costs nothing, a too small one would be a lie.
 inline constexpr double kFewRoundings = 8.0 * kRoundoff;
 inline constexpr double kSomeRoundings = 16.0 * kRoundoff;
-/// More than any product of two numbers can lose to underflow (2^-1075), a thousand times.
-inline constexpr double kUnderflow = 1e-320;
+/// Far more than a product of two numbers can lose to underflow (2^-1075). A normal number: a subnormal one makes each product with it
+/// take a hundred times as long.
+inline constexpr double kUnderflow = 1e-307;
 /// More than 1e10 rows can lose to underflow, were each to lose a whole subnormal number (2^-1022).
 inline constexpr double kTiny = 1e-290;
 /// Roundings of a decision besides one for each value of the row: the constant feature's sum, its weight becoming the intercept, the

@@ -242,10 +242,14 @@ struct Window {
     for (std::int64_t k = 0; k < kSample; ++k) sample.push_back(breakpoint(problem, z, problem.size() / kSample * k));
     const double b = best_intercept(sample, problem.loss);
     if (!std::isfinite(b)) return {b, b};
-    std::sort(sample.begin(), sample.end(), by_place);
-    const auto place = std::lower_bound(sample.begin(), sample.end(), Breakpoint{b, 0.0, false}, by_place) - sample.begin();
-    return {sample[static_cast<std::size_t>(std::max<std::int64_t>(place - kReach, 0))].at,
-            sample[static_cast<std::size_t>(std::min<std::int64_t>(place + kReach, kSample - 1))].at};
+    const auto place = std::count_if(sample.begin(), sample.end(), [&](const Breakpoint& point) { return point.at < b; });
+    const auto place_of = [&](std::int64_t k) {
+      const auto there = sample.begin() + std::clamp<std::int64_t>(k, 0, kSample - 1);
+      std::nth_element(sample.begin(), there, sample.end(), by_place);
+      return there->at;
+    };
+    const double low = place_of(place - kReach);
+    return {low, place_of(place + kReach)};
   }
 };
 

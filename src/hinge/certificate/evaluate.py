@@ -114,5 +114,5 @@ def unread(problem: Problem, w: Floats, b: float) -> Upper:
 def _lengths(squared: Floats, n: int) -> Floats:
     """Upper bounds of lengths, in place, from sums of n squares: each may be rounded n times, or have underflowed."""
     squared *= 1.0 + n * 2.0**-52
-    squared += n * 1e-320
+    squared += n * 1e-307
     return np.sqrt(squared, out=squared)
