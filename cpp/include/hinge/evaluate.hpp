@@ -213,21 +213,14 @@ struct DualSum {
   WideSum spread;   // sum a_i |x_i|: rounding errors of w are relative to this
   WideSum reach;    // sum (|x_i| + number of values): what underflow may lose is relative to this
 
+  static constexpr std::int64_t kFetched = 16;  // rows at once
+
   explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
 
   /// The rows begin .. end-1, at most kBlock of them, with the multipliers a. False when stopped by the poll.
   template <Rows R>
   bool add(const R& rows, const Problem& problem, std::int64_t begin, std::int64_t end, const double* a, Poll& poll) {
     const RowBlock block(rows, problem, begin, end);
-    double taken_off[kBlock];
-    double spreads[kBlock];
-    double reaches[kBlock];
-    terms(block, problem.loss, a, taken_off, spreads, reaches);
-    const auto count = static_cast<std::size_t>(block.size);
-    total.add({a, count});
-    if (!problem.loss.is_hinge()) penalty.add({taken_off, count});  // of the hinge they are zero
-    spread.add({spreads, count});
-    reach.add({reaches, count});
     std::int64_t list[kBlock];
     double scales[kBlock];
     std::int64_t n = 0;
@@ -238,6 +231,16 @@ struct DualSum {
       n += a[k] != 0.0;
       stored += a[k] != 0.0 ? rows.stored(begin + k) : 0;
     }
+    for (std::int64_t k = 0; k < std::min(n, kFetched); ++k) rows.prefetch(list[k]);  // while the other sums are computed
+    double taken_off[kBlock];
+    double spreads[kBlock];
+    double reaches[kBlock];
+    terms(block, problem.loss, a, taken_off, spreads, reaches);
+    const auto count = static_cast<std::size_t>(block.size);
+    total.add({a, count});
+    if (!problem.loss.is_hinge()) penalty.add({taken_off, count});  // of the hinge they are zero
+    spread.add({spreads, count});
+    reach.add({reaches, count});
     rows.add_exactly(std::span(list, static_cast<std::size_t>(n)), scales, w);
     return !poll(stored);
   }
