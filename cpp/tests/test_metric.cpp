@@ -98,6 +98,23 @@ void scales_that_gain_nothing_are_not_taken() {
   check_close(metric.squared_length(even), 0.1, 1e-15, "still plain");
 }
 
+/// Scales that are learnt already give way to any better ones, and what they were learnt from counts no more.
+void the_latest_steps_set_the_scales() {
+  Rng rng = make_rng(7);
+  const Toy toy = with_a_rare_feature({.m = 300, .d = 9});
+  Metric metric = adapted(toy, 0.0, rng);
+  std::vector<double> p(10, 0.1);
+  p[1] = 0.4;
+  const auto bound = [&] { return median_length(metric, toy, 0.0) * std::sqrt(metric.squared_length(p)); };
+  const double before = bound();
+  metric.note(p, 1.0);
+  metric.adapt(toy.rows(), 0.0);
+  check(bound() < before, "other steps, other scales");
+  const double learnt = bound();
+  metric.adapt(toy.rows(), 0.0);
+  check(bound() == learnt, "no step since");
+}
+
 void without_steps_there_is_nothing_to_learn() {
   const Toy toy = with_a_rare_feature({.m = 300, .d = 9});
   Metric metric(10);
@@ -131,6 +148,7 @@ int main() {
   return run_all({{"a step moves no row farther than the bound", a_step_moves_no_row_farther_than_the_bound},
                   {"a rare feature does not concern the others", a_rare_feature_does_not_concern_the_others},
                   {"scales that gain nothing are not taken", scales_that_gain_nothing_are_not_taken},
+                  {"the latest steps set the scales", the_latest_steps_set_the_scales},
                   {"without steps there is nothing to learn", without_steps_there_is_nothing_to_learn},
                   {"a stop is obeyed", a_stop_is_obeyed},
                   {"the last scale is one that can be restored", the_last_scale_is_one_that_can_be_restored}});

@@ -74,7 +74,8 @@ class Metric {
     for (std::size_t j = 0; j < steps_.size(); ++j) steps_[j] = kMemory * steps_[j] + std::abs(t * p[j]);
   }
 
-  /// Scales for rows and steps like those seen, if they at least halve the bound of the median of these rows.
+  /// Scales for rows and steps like those seen, if they lower the bound of the median of these rows: to a half at least where all scales
+  /// are 1, because the lengths of rows are known then. Steps are noted anew from here on: the latest ones tell best how they go on.
   template <Rows R>
   void adapt(const R& rows, double constant) {
     double mean = 0.0;
@@ -83,7 +84,7 @@ class Metric {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       other.scales_[j] = rows_[j] > 0.0 ? rows_[j] * (rows_[j] / (rows_[j] * steps_[j] + kLeast * mean)) : 1.0;
     }
-    if (!std::all_of(other.scales_.begin(), other.scales_.end(), is_scale)) return;
+    const bool usable = std::all_of(other.scales_.begin(), other.scales_.end(), is_scale);
     const auto median_bound = [&](const Metric& metric) {
       const OfRows of_rows(metric);
       std::vector<float> squares;
@@ -94,7 +95,9 @@ class Metric {
       std::nth_element(squares.begin(), middle, squares.end());
       return *middle * metric.squared_length(steps_);
     };
-    if (4.0 * median_bound(other) <= median_bound(*this)) scales_ = other.scales_;
+    const double wanted = is_plain() ? 4.0 : 1.0;  // squared
+    if (usable && wanted * median_bound(other) <= median_bound(*this)) scales_ = other.scales_;
+    std::fill(steps_.begin(), steps_.end(), 0.0);
   }
 
   /// |p|^2
@@ -105,9 +108,7 @@ class Metric {
   /// The lengths of rows in a metric.
   class OfRows {
    public:
-    explicit OfRows(const Metric& metric)
-        : plain_(std::all_of(metric.scales_.begin(), metric.scales_.end() - 1, [](double s) { return s == 1.0; })),
-          inverse_(metric.scales_) {
+    explicit OfRows(const Metric& metric) : plain_(metric.is_plain()), inverse_(metric.scales_) {
       for (double& s : inverse_) s = 1.0 / s;
     }
 
@@ -121,7 +122,7 @@ class Metric {
     }
 
    private:
-    bool plain_;  // all scales but the last are 1
+    bool plain_;
     std::vector<double> inverse_;
   };
 
@@ -141,6 +142,11 @@ class Metric {
   std::vector<double> steps_;   // mean |p_j|, but for a factor
 
   static bool is_scale(double s) { return s >= kSmallest && s <= 1.0 / kSmallest; }
+
+  /// All scales but the last are 1.
+  bool is_plain() const {
+    return std::all_of(scales_.begin(), scales_.end() - 1, [](double s) { return s == 1.0; });
+  }
 };
 
 }  // namespace hinge

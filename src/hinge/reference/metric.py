@@ -48,18 +48,23 @@ class Metric:
         self.mean_step = MEMORY * self.mean_step + np.abs(step)
 
     def adapt(self, X: Floats) -> None:
-        """Scales for rows and steps like those seen, if they at least halve the bound of the median row of X."""
+        """Scales for rows and steps like those seen, if they lower the bound of the median row of X.
+
+        To a half at least where all scales are 1: native code knows the lengths of rows then. Steps are noted anew from
+        here on.
+        """
         moves = self.mean_row * self.mean_step
         with np.errstate(all="ignore"):
             scales = self.mean_row * (self.mean_row / (moves + LEAST * moves.mean()))
         scales[self.mean_row == 0.0] = 1.0
-        if not np.all((scales >= SMALLEST) & (scales <= 1.0 / SMALLEST)):
-            return
+        usable = np.all((scales >= SMALLEST) & (scales <= 1.0 / SMALLEST))
         other = Metric(scales.size)
         other.scales = scales
         tried = X[:: 1 + len(X) // TRIED]
-        if 4.0 * self._median_bound(other, tried) <= self._median_bound(self, tried):
+        wanted = 4.0 if np.all(self.scales[:-1] == 1.0) else 1.0  # squared
+        if usable and wanted * self._median_bound(other, tried) <= self._median_bound(self, tried):
             self.scales = scales
+        self.mean_step = np.zeros_like(self.mean_step)
 
     def _median_bound(self, metric: Metric, X: Floats) -> float:
         squares = np.sort(metric.squares_of(X))
