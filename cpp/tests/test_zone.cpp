@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ void line_search_finds_the_minimum() {
   for (int trial = 0; trial < 300; ++trial) {
     const int n = 1 + static_cast<int>(rng.below(40));
     const bool hinge = trial % 2 == 0;
+    const Loss loss = hinge ? Loss::Kind::hinge : Loss::Kind::squared_hinge;
+    const double rate = 4.0 * rng.uniform() + 0.1;
     const double longest = trial % 3 == 0 ? 0.3 : 1.0;
     struct Row {
       Zone zone;
@@ -29,7 +32,7 @@ void line_search_finds_the_minimum() {
     std::vector<Row> rows;
     for (int k = 0; k < n; ++k) {
       const double cost = 0.1 + rng.uniform();
-      const Zone zone = Zone::of(hinge ? Loss::Kind::hinge : Loss::Kind::squared_hinge, cost, 4.0 * rng.uniform() + 0.1);
+      const Zone zone = Zone::of(loss, cost, rate);
       rows.push_back({zone, hinge ? cost * rng.uniform() : 0.0, 4.0 * rng.uniform() - 2.0, 6.0 * rng.uniform() - 3.0});
     }
     const double slope = -3.0 * rng.uniform() * n;
@@ -43,8 +46,26 @@ void line_search_finds_the_minimum() {
     };
     ZoneSearch search;
     ZoneSearch other;
-    for (const Row& row : rows) (row.z < 0.0 ? search : other).add(row.zone, row.a, row.z, row.change, longest);
+    ZoneBlock block(loss, rate);
+    std::vector<double> change;
+    std::vector<bool> moves(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const auto begin = static_cast<std::int64_t>(k) - block.size();
+      block.add(static_cast<std::int64_t>(k), hinge ? rows[k].zone.top : 0.5 * rows[k].zone.weight, rows[k].a, rows[k].z);
+      change.push_back(rows[k].change);
+      if (block.size() < 7 && k + 1 < rows.size()) continue;
+      const auto moving = [&](std::int64_t j) { moves[static_cast<std::size_t>(begin + j)] = true; };
+      (k % 2 == 0 ? search : other).add(block, change.data(), longest, moving);
+      block.clear();
+      change.clear();
+    }
     search.merge(other);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Row& row = rows[k];
+      for (double t = 0.0; t <= longest && !moves[k]; t += 0.1 * longest) {
+        check(row.zone.next(row.a, row.z + t * row.change) == row.zone.next(row.a, row.z), "a row that does not move");
+      }
+    }
     const double found = search.minimum(slope, curvature, longest);
     double low = 0.0;
     double high = longest;
@@ -90,6 +111,26 @@ void block_of_zones_is_its_rows() {
   }
 }
 
+/// Within rounding of its zone, or without a number, a row may not be taken to stay outside.
+void a_row_moves_unless_it_is_clearly_outside() {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Row {
+    double a, z, change;
+    bool moves;
+  };
+  const Row rows[] = {{0.0, -1e-3, 5e-4, false}, {1.0, 1e-3, -5e-4, false}, {0.0, -1.0, 1.0, true}, {0.1, -0.1, 0.0, true},
+                      {1.0, 1.0, -1.0, true},    {0.0, -0.5, nan, true},    {0.0, nan, 0.1, true},  {0.5, 0.0, 1e-9, true}};
+  ZoneBlock block(Loss::Kind::hinge, 1.0);
+  std::vector<double> change;
+  for (const Row& row : rows) {
+    block.add(0, 1.0, row.a, row.z);
+    change.push_back(row.change);
+  }
+  std::vector<bool> moves(std::size(rows));
+  ZoneSearch().add(block, change.data(), 1.0, [&](std::int64_t j) { moves[static_cast<std::size_t>(j)] = true; });
+  for (std::size_t k = 0; k < std::size(rows); ++k) check(moves[k] == rows[k].moves, "row " + std::to_string(k));
+}
+
 void uphill_is_no_way() {
   check(ZoneSearch().minimum(0.0, 1.0, 1.0) == 0.0, "a slope of zero");
   check(ZoneSearch().minimum(std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0) == 0.0, "no slope at all");
@@ -100,5 +141,6 @@ void uphill_is_no_way() {
 int main() {
   return run_all({{"the line search finds the minimum", line_search_finds_the_minimum},
                   {"a block of zones is its rows", block_of_zones_is_its_rows},
+                  {"a row moves unless it is clearly outside", a_row_moves_unless_it_is_clearly_outside},
                   {"uphill is no way", uphill_is_no_way}});
 }

@@ -186,6 +186,7 @@ struct Newton {
   void release() {
     awake_ = std::vector<RowNumber>();  // not {}: that would keep the memory
     change_ = std::vector<double>();
+    moving_ = std::vector<RowNumber>();
     in_zone_ = std::vector<Weighted>();
     *zone_known_ = false;
     watch.release();
@@ -222,6 +223,8 @@ struct Newton {
   /// After a sample with so many rows for each feature, w is so close to the end that the zones may be narrower.
   static constexpr std::int64_t kFaithful = 100;
   static constexpr int kMostSteps = 50;
+  /// Values of a row, on average, with which a block of rows stays in the second level of any cache.
+  static constexpr double kShort = 128.0;
   /// The curvature along b when no row is in its zone, as a share of that with all rows in theirs.
   static constexpr double kBarelyCurved = 1e-10;
 
@@ -254,6 +257,7 @@ struct Newton {
   Fleeting<RowCopies> copies_;     // of the rows of a sample
   std::vector<RowNumber> awake_;   // rows of the sample that the present step reads
   std::vector<double> change_;     // of their slacks along p
+  std::vector<RowNumber> moving_;  // those of them, by their place in awake_, whose a+ may change
   std::vector<Weighted> in_zone_;  // J: rows of the sample with their costs
   Fleeting<bool> zone_known_;      // that is what in_zone_ holds
   bool stuck_ = false;             // the last step did not move
@@ -261,6 +265,13 @@ struct Newton {
 
   Zone zone(const Problem& problem, const Sample& sample, std::int64_t k) const {
     return Zone::of(problem.loss, sample.cost[k], rate);
+  }
+
+  /// What is kept of row k, beside the row itself.
+  void prefetch(const Sample& sample, std::int64_t k) const {
+    __builtin_prefetch(&sample.target[k]);
+    __builtin_prefetch(&a[k]);
+    __builtin_prefetch(&z[k]);
   }
 
   /// Of the first `count` of the rows of the sample that come.
@@ -360,12 +371,15 @@ struct Newton {
     total = 0.0;
     touched += sample.size;
     const Metric::OfRows of_rows(metric);
+    const bool are_short = task.stored <= kShort;
     const auto read = [&](std::int64_t k, std::int64_t end, ZoneBlock& block, double* before, Poll& own) {
       std::int64_t coming[kMostAtOnce + kPrefetchDistance];
       const std::int64_t known = std::min(end + kPrefetchDistance, sample.size) - k;
       std::iota(coming, coming + known, k);
       slacks(task, sample, end - k, std::span<const std::int64_t>(coming, static_cast<std::size_t>(known)), w, &z[k]);
       for (; k < end; ++k) {
+        const std::int64_t of_next_block = k + ZoneBlock::kMost;
+        if (are_short && of_next_block < sample.size) task.rows.prefetch(of_next_block);  // memory would be idle otherwise
         lengths[k] = of_rows.squared(task.rows, k, task.constant);
         before[block.size()] = 0.0;
         block.add(k, sample.cost[k], a[k], z[k]);
@@ -424,9 +438,10 @@ struct Newton {
       return Watch::Distance{own.outside(a[k], z[k]), own.weight * own.weight * static_cast<double>(lengths[k])};
     };
     if (!watch.wake(sample.size, {w, p, longest, metric}, distance, n_threads_, poll, awake_)) return false;
-    ZoneSearch search;
-    if (!read_changes(task, sample, p, longest, poll, search)) return false;
-    const double t = search.minimum(slope, regular(task.problem, p), longest);
+    Changes changes;
+    if (!read_changes(task, sample, p, longest, poll, changes)) return false;
+    moving_ = std::move(changes.moving);
+    const double t = changes.search.minimum(slope, regular(task.problem, p), longest);
     stuck_ = t == 0.0;
     if (stuck_) return true;
     for (std::size_t j = 0; j < w.size(); ++j) w[j] += t * p[j];
@@ -475,42 +490,58 @@ struct Newton {
                      static_cast<std::int64_t>(width));
   }
 
-  /// How the slacks of the rows that are awake change along p, and the search on that ray; the slacks of those that were asleep.
+  /// What rows that are awake do on a ray.
+  struct Changes {
+    ZoneSearch search;
+    std::vector<RowNumber> moving;
+
+    void merge(const Changes& other) {
+      search.merge(other.search);
+      moving.insert(moving.end(), other.moving.begin(), other.moving.end());
+    }
+  };
+
+  /// How the slacks of the rows that are awake change along p; the slacks of those that were asleep.
   template <Rows R>
   bool read_changes(const Task<R>& task, const Sample& sample, std::span<const double> p, double longest, Poll& poll,
-                    ZoneSearch& search) {
+                    Changes& changes) {
     const std::uint8_t here = watch.here();
     const auto count = static_cast<std::int64_t>(awake_.size());
     change_.resize(awake_.size());
     touched += count;
-    const auto add = [&](ZoneSearch& part, std::int64_t begin, std::int64_t end, Poll& own) {
-      for (std::int64_t first = begin; first < end; first += kMostAtOnce) {
-        const std::int64_t size = std::min(end - first, kMostAtOnce);
+    const auto add = [&](Changes& part, std::int64_t begin, std::int64_t end, Poll& own) {
+      ZoneBlock block(task.problem.loss, rate);
+      for (std::int64_t first = begin; first < end; first += ZoneBlock::kMost) {
+        const std::int64_t size = std::min(end - first, ZoneBlock::kMost);
         const auto rows = std::span(awake_).subspan(static_cast<std::size_t>(first));
         const auto known = static_cast<std::size_t>(std::min(end - first, size + kPrefetchDistance));
+        for (const RowNumber k : rows.subspan(size, std::min(end - first - size, ZoneBlock::kMost))) prefetch(sample, k);
         double* change = &change_[static_cast<std::size_t>(first)];
         slacks(task, sample, size, std::span<const RowNumber>(rows.first(known)), p, change);
-        RowNumber elsewhere[kMostAtOnce];
+        RowNumber elsewhere[ZoneBlock::kMost];
         std::int64_t n = 0;
         for (std::int64_t j = 0; j < size; ++j) {
           elsewhere[n] = rows[static_cast<std::size_t>(j)];
           n += watch.read_at(elsewhere[n]) != here;
         }
-        double slack[kMostAtOnce];
+        double slack[ZoneBlock::kMost];
         slacks(task, sample, n, std::span<const RowNumber>(elsewhere, static_cast<std::size_t>(n)), w, slack);
         for (std::int64_t j = 0; j < n; ++j) z[elsewhere[j]] = slack[j];
         std::int64_t stored = 0;
+        block.clear();
         for (std::int64_t j = 0; j < size; ++j) {
           const std::int64_t k = rows[static_cast<std::size_t>(j)];
           change[j] -= 1.0;
-          part.add(zone(task.problem, sample, k), a[k], z[k], change[j], longest);
+          block.add(k, sample.cost[k], a[k], z[k]);
           stored += task.rows.stored(k);
         }
+        part.search.add(block, change, longest,
+                        [&](std::int64_t j) { part.moving.push_back(static_cast<RowNumber>(first + j)); });
         if (own(stored)) return false;
       }
       return true;
     };
-    return sum_over(parts_of(task, count, 0), n_threads_, poll, ZoneSearch{}, search, add);
+    return sum_over(parts_of(task, count, 0), n_threads_, poll, Changes{}, changes, add);
   }
 
   /// What rows add up to after a step.
@@ -534,16 +565,31 @@ struct Newton {
   template <Rows R>
   bool move(const Task<R>& task, const Sample& sample, double t, Poll& poll) {
     const auto shift = [&](std::int64_t first, std::int64_t end, ZoneBlock& block, double* before, Poll&) {
+      double change[ZoneBlock::kMost];
       for (std::int64_t j = first; j < end; ++j) {
-        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        const RowNumber at = moving_[static_cast<std::size_t>(j)];
+        const std::int64_t k = awake_[at];
+        change[j - first] = change_[at];
         block.add(k, sample.cost[k], a[k], z[k]);
       }
       block.next(before);
-      block.move(t, &change_[static_cast<std::size_t>(first)]);
-      for (std::int64_t j = 0; j < block.size(); ++j) z[block.row(j)] = block.slack(j);
+      block.move(t, change);
       return true;
     };
-    return sum_moved(task, sample, static_cast<std::int64_t>(awake_.size()), poll, shift);
+    if (!sum_moved(task, sample, static_cast<std::int64_t>(moving_.size()), poll, shift)) return false;
+    const std::uint8_t here = watch.here();
+    const auto shift_all = [&](std::int64_t begin, std::int64_t end, Poll& own) {
+      for (std::int64_t j = begin; j < end; ++j) {
+        const std::int64_t k = awake_[static_cast<std::size_t>(j)];
+        z[k] += t * change_[static_cast<std::size_t>(j)];
+        watch.read_at(k) = here;
+      }
+      return !own(end - begin);
+    };
+    const auto count = static_cast<std::int64_t>(awake_.size());
+    const bool done = for_parts(Parts::of(count, count, 0), n_threads_, poll, shift_all);
+    if (!done) give_up(task.problem);
+    return done;
   }
 
   /// `count` rows get new slacks, a block at a time: fill(first, end, block, before, poll) makes a block of some of them, with their a+

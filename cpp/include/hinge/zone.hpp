@@ -12,6 +12,8 @@
 
 #include "hinge/gram.hpp"
 #include "hinge/loss.hpp"
+#include "hinge/processor.hpp"
+#include "hinge/sums.hpp"
 
 namespace hinge {
 
@@ -62,7 +64,6 @@ class ZoneBlock {
   void move(double t, const double* change) {
     for (std::int64_t j = 0; j < size_; ++j) z_[j] += t * change[j];
   }
-  double slack(std::int64_t j) const { return z_[j]; }
 
   /// a+ of each row.
   void next(double* out) const {
@@ -76,6 +77,19 @@ class ZoneBlock {
     for (std::int64_t j = 0; j < size_; ++j) sum += gaps[j];
     return sum;
   }
+  /// The rows on a ray, given how their slacks change along p.
+  struct OnRay {
+    double u[kMost];          // at its begin
+    double rise[kMost];       // of u along p
+    double top[kMost];        // of the zone
+    double curvature[kMost];  // of F, if the row is inside of its zone all the way; else 0
+    bool bent[kMost];         // enters its zone on the way, or leaves it
+    bool moves[kMost];        // is not clearly outside all the way: a+ may change
+  };
+  void follow(const double* change, double longest, OnRay& out) const {
+    follow(size_, loss_, rate_, cost_, a_, z_, change, longest, out);
+  }
+
   /// The rows that are inside of their zones, with their costs, behind `out`.
   void append_inside(std::vector<Weighted>& out) const {
     bool inside[kMost];
@@ -99,6 +113,29 @@ class ZoneBlock {
   double z_[kMost];
 
   Zone zone(std::int64_t j) const { return Zone::of(loss_, cost_[j], rate_); }
+
+  /// Of the terms of u: more than the slack after a step may be rounded by. A row that does not move must not enter its zone by rounding.
+  static constexpr double kRounding = 1e-15;
+
+  HINGE_FOR_EACH_PROCESSOR static void follow(std::int64_t size, Loss loss, double rate, const double* __restrict cost,
+                                              const double* __restrict a, const double* __restrict z,
+                                              const double* __restrict change, double longest, OnRay& __restrict out) {
+    for (std::int64_t j = 0; j < size; ++j) {
+      const Zone zone = Zone::of(loss, cost[j], rate);
+      const double u = zone.place(a[j], z[j]);
+      const double rise = zone.weight * change[j];
+      const double end = u + longest * rise;
+      const bool straight = (u > 0.0) & (u < zone.top) & (end > 0.0) & (end < zone.top);
+      const double leeway = kRounding * (a[j] + zone.weight * std::abs(z[j]) + longest * std::abs(rise));
+      const bool outside = ((u <= -leeway) & (end <= -leeway)) | ((u >= zone.top + leeway) & (end >= zone.top + leeway));
+      out.u[j] = u;
+      out.rise[j] = rise;
+      out.top[j] = zone.top;
+      out.curvature[j] = straight ? rise * change[j] : 0.0;
+      out.bent[j] = !(straight | outside);
+      out.moves[j] = !outside;
+    }
+  }
 };
 
 /// The minimum over 0 <= t <= longest of F(w + t p), given for each row its zone and the change of its slack along p, the slope of F
@@ -109,14 +146,19 @@ class ZoneBlock {
 /// is piecewise linear and increasing. Rows on one line throughout are added up at once; the others are narrowed down.
 class ZoneSearch {
  public:
-  void add(const Zone& zone, double a, double z, double change, double longest) {
-    const double u = zone.place(a, z);
-    const double rise = zone.weight * change;
-    const double end = u + longest * rise;
-    const bool straight = (u > 0.0) & (u < zone.top) & (end > 0.0) & (end < zone.top);
-    const bool outside = ((u <= 0.0) & (end <= 0.0)) | ((u >= zone.top) & (end >= zone.top));
-    curvature_ += straight ? rise * change : 0.0;
-    if (!(straight | outside)) bent_.push_back({u, rise, change, zone.top, zone.clip(u)});
+  /// The rows of a block, given how their slacks change along p. Calls moves(j) for each row j of it whose a+ may change on the way.
+  template <class F>
+  void add(const ZoneBlock& block, const double* change, double longest, F&& moves) {
+    ZoneBlock::OnRay on_ray;
+    block.follow(change, longest, on_ray);
+    curvature_ += interleaved_sum(static_cast<std::size_t>(block.size()), [&](std::size_t j) { return on_ray.curvature[j]; });
+    for (std::int64_t j = 0; j < block.size(); ++j) {
+      if (!on_ray.moves[j]) continue;
+      moves(j);
+      if (!on_ray.bent[j]) continue;
+      const double u = on_ray.u[j];
+      bent_.push_back({u, on_ray.rise[j], change[j], on_ray.top[j], std::min(std::max(u, 0.0), on_ray.top[j])});
+    }
   }
 
   void merge(const ZoneSearch& other) {

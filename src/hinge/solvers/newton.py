@@ -45,7 +45,7 @@ class Newton(NativeSolver):
     H is solved by its Cholesky factor, of the order of the number of features or, by the formula of Woodbury, of the
     number of rows in J, or by conjugate gradients: whichever takes fewer operations by count. A matrix takes at most
     32 MB, or an eighth of what the values of X take in float64. Beside it there are 33 bytes a row, 8 more if costs
-    differ, 16 more for a row that may enter or leave its zone, and 32 more for a row in J.
+    differ, 16 more for a row that may enter or leave its zone, and 36 more for a row in J.
 
     References
     ----------
