@@ -152,6 +152,36 @@ def test_interrupt_of_a_fit_inside_a_callback_ends_both() -> None:
     assert (solution.status, solution.n_iter) == ("interrupted", 1)
 
 
+@pytest.mark.parametrize("call", ["getsignal", "signal"])
+def test_ctrl_c_at_the_end_of_a_block_is_not_lost_and_leaves_no_handler_behind(call, monkeypatch) -> None:
+    """Before the handler of Ctrl-C is restored (getsignal), and just after it (signal)."""
+    with handler(signal.SIGALRM, lambda *_: None):
+        before = {number: signal.getsignal(number) for number in signal.valid_signals()}
+        own, calls = getattr(signal, call), []
+
+        def interrupted(*arguments: Any) -> Any:
+            result = own(*arguments)
+            if not calls:
+                calls.append(arguments)
+                signal.raise_signal(signal.SIGINT)
+            return result
+
+        block = Signals()
+        with monkeypatch.context() as patched:
+            block.__enter__()
+            patched.setattr(signal, call, interrupted)
+            try:
+                block.__exit__(None, None, None)
+                kept = block.error
+            except KeyboardInterrupt as raised:
+                kept = raised
+        assert calls and isinstance(kept, KeyboardInterrupt)
+        assert {number: signal.getsignal(number) for number in signal.valid_signals()} == before
+        with Signals() as signals:
+            signal.raise_signal(signal.SIGALRM)
+        assert signals.error is None, "no block is open any more"
+
+
 def test_other_threads_leave_handlers_alone() -> None:
     before, seen = signal.getsignal(signal.SIGINT), []
 

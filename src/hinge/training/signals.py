@@ -48,8 +48,10 @@ class Signals:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self in self._open:
-            self._open.remove(self)
-            self._restore_handlers()
+            try:
+                self._restore_handlers()
+            finally:
+                self._open.remove(self)
 
     def _wrap_handlers(self) -> None:
         for number in _NAMED:
@@ -59,10 +61,16 @@ class Signals:
                 signal.signal(number, self._wrapped[number])
 
     def _restore_handlers(self) -> None:
-        for number, ours in self._wrapped.items():
-            handler = ours.handler
-            if signal.getsignal(number) is ours:  # unless somebody has set another one meanwhile
-                signal.signal(number, handler)
+        try:
+            while self._wrapped:
+                number, ours = next(iter(self._wrapped.items()))
+                handler = ours.handler
+                if signal.getsignal(number) is ours:  # unless somebody has set another one meanwhile
+                    signal.signal(number, handler)
+                del self._wrapped[number]
+        finally:
+            if self._wrapped:  # a handler that was restored has raised something: the others are restored all the same
+                self._restore_handlers()
 
     @classmethod
     def stop_all(cls, error: BaseException) -> None:
