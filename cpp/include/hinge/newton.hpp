@@ -274,10 +274,11 @@ struct Newton {
     __builtin_prefetch(&z[k]);
   }
 
-  /// Of the first `count` of the rows of the sample that come.
+  /// Of the first `count` of the rows of the sample that come, at most a block.
   template <Rows R, class Number>
   static void slacks(const Task<R>& task, const Sample& sample, std::int64_t count, std::span<const Number> coming,
                      std::span<const double> w, double* out) {
+    static_assert(ZoneBlock::kMost <= kMostAtOnce);
     task.rows.products(count, coming, w.data(), out);
     for (std::int64_t j = 0; j < count; ++j) out[j] = 1.0 - sample.target[coming[j]] * (out[j] + task.constant * w.back());
   }
