@@ -213,8 +213,6 @@ struct DualSum {
   WideSum spread;   // sum a_i |x_i|: rounding errors of w are relative to this
   WideSum reach;    // sum (|x_i| + number of values): what underflow may lose is relative to this
 
-  static constexpr std::int64_t kFetched = 16;  // rows at once
-
   explicit DualSum(std::int64_t n_features) : w(static_cast<std::size_t>(n_features) + 1) {}
 
   /// The rows begin .. end-1, at most kBlock of them, with the multipliers a. False when stopped by the poll.
@@ -231,7 +229,7 @@ struct DualSum {
       n += a[k] != 0.0;
       stored += a[k] != 0.0 ? rows.stored(begin + k) : 0;
     }
-    for (std::int64_t k = 0; k < std::min(n, kFetched); ++k) rows.prefetch(list[k]);  // while the other sums are computed
+    for (std::int64_t k = 0; k < std::min(n, kAddedAtOnce); ++k) rows.prefetch(list[k]);  // while the other sums are computed
     double taken_off[kBlock];
     double spreads[kBlock];
     double reaches[kBlock];

@@ -55,6 +55,8 @@ inline constexpr std::int64_t kPrefetchDistance = dense::kAhead;
 inline constexpr std::int64_t kAnnounceDistance = 12;
 /// Rows that are read at once, at most.
 inline constexpr std::int64_t kMostAtOnce = 64;
+/// Rows that are added at once to exact sums, while as many behind them are fetched.
+inline constexpr std::int64_t kAddedAtOnce = 16;
 
 /// What both layouts share: which rows are kept, the constant feature, and the squared norms |[x, rho]|^2 per kept row.
 struct RowView {
@@ -154,11 +156,11 @@ struct DenseRows : RowView {
     return dense::weighted_squares(n_columns, at(i), weights);
   }
 
-  /// Adds scale_k times row list_k to the sums, for each row of a short list.
+  /// Adds scale_k times row list_k to the sums, for each row of a short list. The first kAddedAtOnce of them are best fetched before.
   void add_exactly(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
+    constexpr std::size_t kAtOnce = kAddedAtOnce;
     Multiple<T> of[kAtOnce];
     const std::size_t n = list.size();
-    for (std::size_t k = 0; k < std::min(n, kAtOnce); ++k) prefetch(list[k]);
     for (std::size_t begin = 0; begin < n; begin += kAtOnce) {
       const std::size_t count = std::min(kAtOnce, n - begin);
       for (std::size_t k = begin + kAtOnce; k < std::min(n, begin + 2 * kAtOnce); ++k) prefetch(list[k]);
@@ -171,8 +173,6 @@ struct DenseRows : RowView {
   }
 
  private:
-  static constexpr std::size_t kAtOnce = 16;
-
   const T* at(std::int64_t i) const { return values + row(i) * n_columns; }
   bool is_long() const { return n_columns * static_cast<std::int64_t>(sizeof(T)) > dense::kLong; }
 };

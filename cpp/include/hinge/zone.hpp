@@ -114,7 +114,8 @@ class ZoneBlock {
 
   Zone zone(std::int64_t j) const { return Zone::of(loss_, cost_[j], rate_); }
 
-  /// Of the terms of u: more than the slack after a step may be rounded by. A row that does not move must not enter its zone by rounding.
+  /// More than a u on the ray may be rounded by, as a share of its terms (8 roundings). A row that is taken not to move must not enter its
+  /// zone by rounding.
   static constexpr double kRounding = 1e-15;
 
   HINGE_FOR_EACH_PROCESSOR static void follow(std::int64_t size, Loss loss, double rate, const double* __restrict cost,
