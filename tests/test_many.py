@@ -163,6 +163,21 @@ def test_interrupt_of_the_waiting_thread_stops_all_and_leaves_no_thread() -> Non
     assert threading.active_count() == before
 
 
+def test_ctrl_c_while_a_thread_begins_is_no_error_of_its_lock(monkeypatch) -> None:
+    """What threading.Condition does when a second Ctrl-C finds it without its lock."""
+
+    def start(self: threading.Thread) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("release unlocked lock")
+
+    monkeypatch.setattr("hinge.training.many._START", 0.01)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        train_all(problems(), SOLVERS["dcd"], Options(), n_jobs=2)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_token_stops_all_and_every_problem_has_an_outcome(n_jobs) -> None:
     token = _core.StopToken()

@@ -108,8 +108,11 @@ class _Pool(Generic[T]):
                 threads.append(threading.Thread(target=self._work, daemon=True))
                 threads[-1].start()
             self._wait(threads)
-        except BaseException:  # no thread is left behind
+        except BaseException as error:  # no thread is left behind
             self._end(threads)
+            # Ctrl-C twice within Thread.start: its lock complains, and hides what it was interrupted by.
+            if isinstance(error, RuntimeError) and isinstance(error.__context__, KeyboardInterrupt):
+                raise error.__context__ from None
             raise
         if self._errors:
             raise self._errors[0]
