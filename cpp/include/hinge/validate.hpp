@@ -47,15 +47,28 @@ double squares(const T* x, std::int64_t n) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// |x_i|^2 of dense rows that follow each other.
+template <class T>
+HINGE_FOR_EACH_PROCESSOR void squared_norms(const T* values, std::int64_t n_rows, std::int64_t n_columns, double* norms) {
+  for (std::int64_t i = 0; i < n_rows; ++i) {
+    const T* x = values + i * n_columns;
+    norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
+                               [x](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); });
+  }
+}
+
+}  // namespace detail
+
 /// The rows begin .. end-1. `norms[i]` receives |x_i|^2. A row whose sum of squares is not finite holds a bad value or overflows.
 template <class T>
 std::optional<Fault> validate_dense(const T* values, std::int64_t begin, std::int64_t end, std::int64_t n_columns,
                                     std::span<double> norms) {
+  detail::squared_norms(values + begin * n_columns, end - begin, n_columns, &norms[begin]);
   for (std::int64_t i = begin; i < end; ++i) {
-    const T* x = values + i * n_columns;
-    norms[i] = interleaved_sum(static_cast<std::size_t>(n_columns),
-                               [x](std::size_t j) { return static_cast<double>(x[j]) * static_cast<double>(x[j]); });
     if (std::isfinite(norms[i])) continue;
+    const T* x = values + i * n_columns;
     for (std::int64_t j = 0; j < n_columns; ++j) {
       if (const auto kind = detail::fault_of(x[j])) return Fault{*kind, i, j};
     }
