@@ -102,13 +102,23 @@ template <class T, class W>
   for (std::int64_t j = 0; j < n; ++j) v[j] = static_cast<W>(v[j] + scale * static_cast<double>(x[j]));
 }
 
+/// Rows of `add_each` that pass through the registers together with v.
+inline constexpr std::size_t kTogether = 4;
+
 /// The same for some of them, one after the other.
 template <class T>
-HINGE_FOR_EACH_PROCESSOR void add_each(std::int64_t n, std::span<const Multiple<T>> of, double* v) {
-  for (std::size_t k = 0; k < of.size(); ++k) {
-    if (k + kAhead < of.size()) fetch(n, of[k + kAhead].x);
-    add(n, of[k].scale, of[k].x, v);
+HINGE_FOR_EACH_PROCESSOR void add_each(std::int64_t n, std::span<const Multiple<T>> of, double* __restrict v) {
+  std::size_t k = 0;
+  for (; k + kTogether <= of.size(); k += kTogether) {
+    const Multiple<T>* row = &of[k];
+    for (std::size_t ahead = k + kAhead; ahead < std::min(k + kAhead + kTogether, of.size()); ++ahead) fetch(n, of[ahead].x);
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = v[j];
+      for (std::size_t r = 0; r < kTogether; ++r) sum += row[r].scale * static_cast<double>(row[r].x[j]);
+      v[j] = sum;
+    }
   }
+  for (; k < of.size(); ++k) add(n, of[k].scale, of[k].x, v);
 }
 
 /// The same for a long one.

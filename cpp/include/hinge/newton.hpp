@@ -18,8 +18,9 @@
 // Rows that cannot matter are not read (watch.hpp). The places of w that this needs are kept; when there are too many, all rows are
 // read again.
 //
-// The first rounds, in which most rows are in their zones, are the expensive ones: they run on a sample of the rows, every 64th, then
-// every 8th, with the costs raised accordingly. What is found there is only a start: copies of these rows will do (row_copies.hpp).
+// The first rounds, in which most rows are in their zones, are the expensive ones: they run on samples of the rows, the first as small as
+// makes sense and each of the others eight times as large, up to every eighth row, with the costs raised accordingly. What is found there
+// is only a start: copies of these rows will do (row_copies.hpp).
 //
 // Everything over rows is a sum over parts of them (parts.hpp): the same bits for any number of threads.
 
@@ -115,7 +116,9 @@ struct Newton {
   void check_restored(const Problem& problem) const {
     metric.check_restored();
     curvature_.check_restored(problem.size());
-    if (stride != 0 && stride != 1 && stride != kNextStride && stride != kFirstStride) {
+    std::int64_t possible = kFirstStride;
+    while (possible > 0 && possible != stride) possible /= kNextStride;
+    if (possible != stride) {
       throw std::invalid_argument("saved state: stride out of range");
     }
     const std::int64_t rows_read = stride > 0 ? Sample::size_of(problem.size(), stride) : 0;
@@ -214,8 +217,10 @@ struct Newton {
   static constexpr Pace kByGradients{1.25, 1.0};
   /// A step may be so many times as long as the one before: the rows that it may concern are to be few.
   static constexpr double kLonger = 4.0;
-  static constexpr std::int64_t kFirstStride = 64;
+  /// Samples are as many times smaller than the next one as kNextStride says, and the first is the smallest that has rows enough: with
+  /// every 512th row before every 64th, fits of Covertype take about 0.93 of the time.
   static constexpr std::int64_t kNextStride = 8;
+  static constexpr std::int64_t kFirstStride = std::int64_t{1} << 30;
   /// A sample has so many rows at least, and so many for each feature.
   static constexpr std::int64_t kLeastSample = 500;
   static constexpr std::int64_t kSamplePerFeature = 5;

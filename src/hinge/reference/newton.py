@@ -17,8 +17,8 @@ A row outside of its zone by more than |x_i| times the distance that w has moved
 it sleeps, and is not read. The places of w are kept, and each row knows at which of them it was read. Lengths are those
 of a metric (`hinge.reference.metric`), which becomes that of the steps on a sample.
 
-The first rounds run on a sample, every 64th row, then every 8th, with the costs raised accordingly. What is found there
-is only a start: native code reads copies of these rows in single precision, and so does this.
+The first rounds run on samples, each eight times as large as the one before, with the costs raised accordingly. What
+is found there is only a start: native code reads copies of these rows in single precision, and so does this.
 
 H p = -gradient is linear algebra, so that the steps agree with native code to rounding, not to the bit. Here it is
 always the matrix H; native code also has two other ways, for many features. Where conjugate gradients are its only way,
@@ -49,7 +49,7 @@ LAST_RATE = 2.0**24  # narrower zones are lost in rounding
 ALWAYS, SHARE = 2048**2, 0.125  # entries that native code's matrices may have; or a share of the stored values
 LONGER = 4.0  # a step may be so many times as long as the one before
 MOST_PLACES, LEAST_PLACES = 128, 8
-FIRST_STRIDE, NEXT_STRIDE = 64, 8
+FIRST_STRIDE, NEXT_STRIDE = 8**10, 8
 LEAST_SAMPLE, SAMPLE_PER_FEATURE = 500, 5  # rows
 SAMPLE_TOLERANCE = 0.01
 LARGEST = float(np.finfo(np.float32).max) ** 2  # |x|^2 of a row that single precision can hold

@@ -38,7 +38,7 @@ class Newton(NativeSolver):
     Parameters
     ----------
     sampling : bool, default=True
-        Begin with every 64th row, then every 8th, where these are enough to be worth it.
+        Begin with a small sample of the rows, and go on with samples eight times as large, up to every 8th row.
 
     Notes
     -----
