@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def never() -> _core.Poll:
 
 
 @dataclass
-class Watching:
+class Watching(Evaluator):
     """Passes questions on, and keeps count of the rows that answering takes."""
 
     evaluator: Evaluator
@@ -233,6 +233,22 @@ def test_number_of_threads_does_not_change_a_bit_of_an_evaluation(layout, loss, 
             assert (below.value, below.rounding) == (lower.value, lower.rounding), n_threads
             assert np.array_equal(below.multipliers, lower.multipliers)
             assert np.array_equal(below.w, lower.w)
+
+
+@pytest.mark.parametrize("layout", ROWS)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_both_sides_at_once_have_the_bits_of_one_after_the_other(layout, loss, intercept) -> None:
+    problem = problem_of(ROWS[layout], LABELS, loss=loss, intercept=intercept, C=0.01)
+    random = np.random.default_rng(4)
+    for part in (problem, problem.part(np.flatnonzero(random.random(problem.m) < 0.9))):
+        w, a = random.normal(size=part.n_features + 1), np.maximum(0.0, random.normal(size=part.m))
+        for evaluator in (LocalEvaluator(part, 1), LocalEvaluator(part, 3)):
+            at_once, in_turn = evaluator.both(w, a, never()), Evaluator.both(evaluator, w, a, never())
+            assert at_once is not None and in_turn is not None
+            for mine, expected in zip(at_once, in_turn, strict=True):
+                for name in (f.name for f in fields(expected)):
+                    assert np.array_equal(getattr(mine, name), getattr(expected, name)), name
 
 
 @pytest.mark.parametrize("layout", ROWS)

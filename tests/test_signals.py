@@ -266,7 +266,7 @@ def test_interrupt_in_the_final_evaluation_keeps_the_trained_point() -> None:
     problem = hinge_problem()
 
     class Late(LocalEvaluator):
-        def upper(self, w: Any, poll: Any, b: Any = None) -> Any:
+        def both(self, w: Any, multipliers: Any, poll: Any) -> Any:
             signal.raise_signal(signal.SIGINT)
             return None  # as when the poll was told to stop
 

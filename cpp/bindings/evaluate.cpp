@@ -28,22 +28,54 @@ Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, 
   });
 }
 
+using Feasible = std::tuple<double, double, Owned<double>, Owned<double>>;
+
+/// The multipliers of an evaluation, which it makes feasible, and w(a).
+struct Multipliers {
+  std::vector<double> a;
+  std::vector<double> w;
+  Dual bound{};
+
+  Multipliers(const ProblemHandle& handle, const Vector<double>& multipliers)
+      : w(static_cast<std::size_t>(handle.rows().n_features()) + 1) {
+    expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
+    a.assign(view(multipliers).begin(), view(multipliers).end());
+  }
+
+  Feasible evaluated() { return {bound.value, bound.rounding, owned(std::move(a)), owned(std::move(w))}; }
+};
+
 /// (D rounded down, rounding, a made feasible, w(a)), or None when stopped.
-std::optional<std::tuple<double, double, Owned<double>, Owned<double>>> evaluate_dual(const ProblemHandle& handle,
-                                                                                      const Vector<double>& multipliers,
-                                                                                      Poll& poll, std::int64_t n_threads) {
-  const Problem& problem = handle.problem();
-  expect_length("the multipliers", multipliers.shape(0), problem.size());
-  std::vector<double> a(view(multipliers).begin(), view(multipliers).end());
-  std::vector<double> w(static_cast<std::size_t>(handle.rows().n_features()) + 1);
-  Dual result{};
+std::optional<Feasible> evaluate_dual(const ProblemHandle& handle, const Vector<double>& multipliers, Poll& poll,
+                                      std::int64_t n_threads) {
+  Multipliers of(handle, multipliers);
   bool finished = false;
   {
     const WithoutGil released;
-    finished = handle.rows().visit([&](const auto& rows) { return dual(rows, problem, a, w, result, poll, n_threads); });
+    finished = handle.rows().visit(
+        [&](const auto& rows) { return dual(rows, handle.problem(), of.a, of.w, of.bound, poll, n_threads); });
   }
   if (!finished) return std::nullopt;
-  return std::tuple(result.value, result.rounding, owned(std::move(a)), owned(std::move(w)));
+  return of.evaluated();
+}
+
+/// What `evaluate_primal` says of w and its best b, and `evaluate_dual` of the multipliers, or None when stopped.
+std::optional<std::tuple<std::tuple<double, double, double>, Feasible>> evaluate_both(const ProblemHandle& handle,
+                                                                                      const Vector<double>& w,
+                                                                                      const Vector<double>& multipliers,
+                                                                                      Poll& poll, std::int64_t n_threads) {
+  expect_length("w", w.shape(0), handle.rows().n_features() + 1);
+  Multipliers of(handle, multipliers);
+  Primal upper{};
+  bool finished = false;
+  {
+    const WithoutGil released;
+    finished = handle.rows().visit([&](const auto& rows) {
+      return both_sides(rows, handle.problem(), view(w), upper, of.a, of.w, of.bound, poll, n_threads);
+    });
+  }
+  if (!finished) return std::nullopt;
+  return std::tuple(std::tuple(upper.value, upper.rounding, upper.b), of.evaluated());
 }
 
 double intercept_of(const Vector<double>& z, const Vector<double>& target, const Vector<double>& cost, Loss::Kind loss) {
@@ -64,6 +96,10 @@ void bind_evaluate(nb::module_& m) {
         "(P rounded up, what it was raised by, b), or None when stopped. A free b is the best one unless given.");
   m.def("dual", &evaluate_dual, nb::arg("problem"), nb::arg("multipliers"), nb::arg("poll"), nb::arg("n_threads") = 1,
         "(D rounded down, what it was lowered by, feasible multipliers, w(a)), or None when stopped.");
+  m.def("both_sides", &evaluate_both, nb::arg("problem"), nb::arg("w"), nb::arg("multipliers"), nb::arg("poll"),
+        nb::arg("n_threads") = 1,
+        "What `primal` says of w and its best b, and `dual` of the multipliers, in one pass over the rows, or None when "
+        "stopped.");
   m.def("best_intercept", &intercept_of, nb::arg("z"), nb::arg("target"), nb::arg("cost"), nb::arg("loss"),
         "The minimiser over b of sum_i C_i loss(1 - t_i (z_i + b)).");
   m.def("margin_errors", &margin_errors, nb::arg("P"), nb::arg("lambda_"), nb::arg("q"), nb::arg("l"),

@@ -74,9 +74,27 @@ Evaluation evaluate(const Toy& toy, const Guess& guess, std::int64_t n_threads) 
   return out;
 }
 
+/// The same in one pass over the rows.
+Evaluation evaluate_both(const Toy& toy, const Guess& guess, std::int64_t n_threads) {
+  Poll poll = never();
+  Evaluation out{{}, {}, guess.a, std::vector<double>(guess.w.size()), {}};
+  check(both_sides(toy.rows(), toy.problem(), guess.w, out.upper, out.a, out.w, out.lower, poll, n_threads),
+        "an evaluation that nobody stops is finished");
+  return out;
+}
+
 bool same_bits(double x, double y) { return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y); }
 bool same_bits(const std::vector<double>& x, const std::vector<double>& y) {
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](double l, double r) { return same_bits(l, r); });
+}
+
+void check_same_bits(const Evaluation& one, const Evaluation& other, const std::string& where) {
+  check(same_bits(other.upper.value, one.upper.value) && same_bits(other.upper.rounding, one.upper.rounding) &&
+            same_bits(other.upper.b, one.upper.b),
+        where + ": primal");
+  check(same_bits(other.lower.value, one.lower.value) && same_bits(other.lower.rounding, one.lower.rounding) &&
+            same_bits(other.a, one.a) && same_bits(other.w, one.w),
+        where + ": dual");
 }
 
 void any_number_of_threads_gives_the_same_bits() {
@@ -87,16 +105,13 @@ void any_number_of_threads_gives_the_same_bits() {
       const Guess guess(toy, 2);
       const Evaluation one = evaluate(toy, guess, 1);
       check(one.lower.value <= one.upper.value, "D <= P");
+      check_same_bits(one, evaluate_both(toy, guess, 1), "both sides in one pass");
       for (const std::int64_t n_threads : {2, 3, 7}) {
         const Evaluation many = evaluate(toy, guess, n_threads);
-        const std::string where = std::to_string(n_threads) + " threads: ";
-        check(same_bits(many.z, one.z), where + "decisions");
-        check(same_bits(many.upper.value, one.upper.value) && same_bits(many.upper.rounding, one.upper.rounding) &&
-                  same_bits(many.upper.b, one.upper.b),
-              where + "primal");
-        check(same_bits(many.lower.value, one.lower.value) && same_bits(many.lower.rounding, one.lower.rounding) &&
-                  same_bits(many.a, one.a) && same_bits(many.w, one.w),
-              where + "dual");
+        const std::string where = std::to_string(n_threads) + " threads";
+        check(same_bits(many.z, one.z), where + ": decisions");
+        check_same_bits(one, many, where);
+        check_same_bits(one, evaluate_both(toy, guess, n_threads), where + ", both sides in one pass");
       }
     }
   }
@@ -162,6 +177,8 @@ void stop_is_noticed() {
     check(!primal(rows, problem, guess.w, nullptr, upper, second, n_threads), "the primal is stopped");
     Poll third = stopped();
     check(!dual(rows, problem, a, w, lower, third, n_threads), "the dual is stopped");
+    Poll fourth = stopped();
+    check(!both_sides(rows, problem, guess.w, upper, a, w, lower, fourth, n_threads), "both sides are stopped");
   }
 }
 

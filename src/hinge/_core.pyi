@@ -179,6 +179,11 @@ def dual(problem: Problem, multipliers: Annotated[NDArray[numpy.float64], dict(s
     (D rounded down, what it was lowered by, feasible multipliers, w(a)), or None when stopped.
     """
 
+def both_sides(problem: Problem, w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], poll: PollBase, n_threads: int = 1) -> tuple[tuple[float, float, float], tuple[float, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None:
+    """
+    What `primal` says of w and its best b, and `dual` of the multipliers, in one pass over the rows, or None when stopped.
+    """
+
 def best_intercept(z: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], cost: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss) -> float:
     """The minimiser over b of sum_i C_i loss(1 - t_i (z_i + b))."""
 

@@ -55,8 +55,10 @@ inline constexpr std::int64_t kPrefetchDistance = dense::kAhead;
 inline constexpr std::int64_t kAnnounceDistance = 12;
 /// Rows that are read at once, at most.
 inline constexpr std::int64_t kMostAtOnce = 64;
-/// Rows that are added at once to exact sums, while as many behind them are fetched.
+/// Rows that are added at once to compensated sums, while as many behind them are fetched. Dense ones are added up so many together before a
+/// compensated sum takes them.
 inline constexpr std::int64_t kAddedAtOnce = 16;
+inline constexpr std::int64_t kAddedTogether = 8;
 
 /// What both layouts share: which rows are kept, the constant feature, and the squared norms |[x, rho]|^2 per kept row.
 struct RowView {
@@ -157,7 +159,7 @@ struct DenseRows : RowView {
   }
 
   /// Adds scale_k times row list_k to the sums, for each row of a short list. The first kAddedAtOnce of them are best fetched before.
-  void add_exactly(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
+  void add_compensated(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
     constexpr std::size_t kAtOnce = kAddedAtOnce;
     Multiple<T> of[kAtOnce];
     const std::size_t n = list.size();
@@ -165,7 +167,7 @@ struct DenseRows : RowView {
       const std::size_t count = std::min(kAtOnce, n - begin);
       for (std::size_t k = begin + kAtOnce; k < std::min(n, begin + 2 * kAtOnce); ++k) prefetch(list[k]);
       for (std::size_t k = 0; k < count; ++k) of[k] = {scales[begin + k], at(list[begin + k])};
-      sums.add(0, n_columns, std::span<const Multiple<T>>(of, count));
+      sums.add<kAddedTogether>(0, n_columns, std::span<const Multiple<T>>(of, count));
     }
     if (rho != 0.0) {
       for (std::size_t k = 0; k < n; ++k) sums.add(n_columns, scales[k] * rho);
@@ -285,7 +287,7 @@ struct CsrRows : RowView {
     return sum[0] + sum[1] + (p < end ? square(p) : 0.0);
   }
 
-  void add_exactly(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
+  void add_compensated(std::span<const std::int64_t> list, const double* scales, Sums& sums) const {
     for (const std::int64_t i : list) {
       const double scale = *scales++;
       for_each(i, [&](std::int64_t j, double x) { sums.add(j, scale * x); });

@@ -76,8 +76,8 @@ struct Wide {
   typedef T Type __attribute__((vector_size(kWidth * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 
-/// Adds to kCount x kWidth sums, which stay in registers while all vectors go by.
-template <std::size_t kCount, std::size_t kWidth, class T>
+/// Adds to kCount x kWidth sums, which stay in registers while all vectors go by. They take so many terms together.
+template <std::int64_t kTogether, std::size_t kCount, std::size_t kWidth, class T>
 [[gnu::always_inline]] inline std::int64_t add_columns(std::int64_t first, std::int64_t count, const Multiple<T>* of,
                                                        Sum* sums) {
   using Number = typename Wide<double, kWidth>::Type;
@@ -88,11 +88,16 @@ template <std::size_t kCount, std::size_t kWidth, class T>
     for (std::size_t j = 0; j < kWidth; ++j) high[c][j] = sums[first + c * kWidth + j].high();
     for (std::size_t j = 0; j < kWidth; ++j) low[c][j] = sums[first + c * kWidth + j].low();
   }
-  for (std::int64_t k = 0; k < count; ++k) {
-    const auto* x = reinterpret_cast<const Value*>(of[k].x + first);
-    for (std::size_t c = 0; c < kCount; ++c) {
-      add_compensated(Number(of[k].scale * __builtin_convertvector(x[c], Number)), high[c], low[c]);
+  const auto term = [&](std::int64_t k, std::size_t c) {
+    return Number(of[k].scale * __builtin_convertvector(reinterpret_cast<const Value*>(of[k].x + first)[c], Number));
+  };
+  for (std::int64_t k = 0; k < count; k += kTogether) {
+    Number sum[kCount];
+    for (std::size_t c = 0; c < kCount; ++c) sum[c] = term(k, c);
+    for (std::int64_t next = k + 1; next < std::min(k + kTogether, count); ++next) {
+      for (std::size_t c = 0; c < kCount; ++c) sum[c] += term(next, c);
     }
+    for (std::size_t c = 0; c < kCount; ++c) add_compensated(sum[c], high[c], low[c]);
   }
   for (std::size_t c = 0; c < kCount; ++c) {
     for (std::size_t j = 0; j < kWidth; ++j) sums[first + c * kWidth + j] = Sum(high[c][j], low[c][j]);
@@ -101,14 +106,14 @@ template <std::size_t kCount, std::size_t kWidth, class T>
 }
 
 /// Adds scale x to the n sums, for each of these vectors of n values in their order.
-template <class T>
+template <std::int64_t kTogether, class T>
 HINGE_FOR_EACH_PROCESSOR void add_to_each(std::int64_t n, std::int64_t count, const Multiple<T>* of, Sum* sums) {
   std::int64_t first = 0;
-  while (first + 16 <= n) first = add_columns<4, 4>(first, count, of, sums);
-  if (first + 8 <= n) first = add_columns<2, 4>(first, count, of, sums);
-  if (first + 4 <= n) first = add_columns<1, 4>(first, count, of, sums);
-  if (first + 2 <= n) first = add_columns<1, 2>(first, count, of, sums);
-  if (first < n) add_columns<1, 1>(first, count, of, sums);
+  while (first + 16 <= n) first = add_columns<kTogether, 4, 4>(first, count, of, sums);
+  if (first + 8 <= n) first = add_columns<kTogether, 2, 4>(first, count, of, sums);
+  if (first + 4 <= n) first = add_columns<kTogether, 1, 4>(first, count, of, sums);
+  if (first + 2 <= n) first = add_columns<kTogether, 1, 2>(first, count, of, sums);
+  if (first < n) add_columns<kTogether, 1, 1>(first, count, of, sums);
 }
 
 inline constexpr std::size_t kLanes = 8;
@@ -155,10 +160,11 @@ class Sums {
   explicit Sums(std::size_t n) : sums_(n) {}
 
   [[gnu::always_inline]] void add(std::int64_t k, double x) { sums_[static_cast<std::size_t>(k)].add(x); }
-  /// Adds scale x to the n sums from `first` on, for each of these vectors of n values in their order.
-  template <class T>
+  /// Adds scale x to the n sums from `first` on, for each of these vectors of n values in their order. With kTogether > 1 so many terms are
+  /// added up before a sum takes them, which rounds each of them kTogether - 1 times more.
+  template <std::int64_t kTogether = 1, class T>
   void add(std::int64_t first, std::int64_t n, std::span<const Multiple<T>> of) {
-    detail::add_to_each(n, std::ssize(of), of.data(), sums_.data() + first);
+    detail::add_to_each<kTogether>(n, std::ssize(of), of.data(), sums_.data() + first);
   }
   void merge(const Sums& other) {
     for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k].merge(other.sums_[k]);

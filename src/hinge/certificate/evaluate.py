@@ -49,9 +49,15 @@ class Evaluator(Protocol):
         """D at the multipliers made feasible; None when stopped by the poll."""
         ...
 
+    def both(self, w: Floats, multipliers: Floats, poll: _core.Poll) -> tuple[Upper, Lower] | None:
+        """What `upper` says of w and `lower` of the multipliers; None when stopped by the poll."""
+        if (model := self.upper(w, poll)) is None or (bound := self.lower(multipliers, poll)) is None:
+            return None
+        return model, bound
+
 
 @dataclass(frozen=True)
-class LocalEvaluator:
+class LocalEvaluator(Evaluator):
     """Rows in this process, summed in fixed parts by `n_threads` threads: the same bits for any number of them."""
 
     problem: Problem
@@ -71,6 +77,16 @@ class LocalEvaluator:
         a = np.ascontiguousarray(multipliers, dtype=np.float64)
         found = _core.dual(self.problem.native, a, poll, self.n_threads)
         return None if found is None else Lower(*found)
+
+    def both(self, w: Floats, multipliers: Floats, poll: _core.Poll) -> tuple[Upper, Lower] | None:
+        """What `upper` says of w and `lower` of the multipliers, in one pass over the rows; None when stopped."""
+        w = np.array(w, dtype=np.float64, order="C")
+        a = np.ascontiguousarray(multipliers, dtype=np.float64)
+        found = _core.both_sides(self.problem.native, w, a, poll, self.n_threads)
+        if found is None:
+            return None
+        (value, rounding, at), lower = found
+        return Upper(value, rounding, w, at + self.problem.shift(w)), Lower(*lower)
 
 
 def trivial(problem: Problem) -> tuple[Upper, Lower]:

@@ -17,7 +17,7 @@ _ROUNDOFF = 2.0**-53
 _TINY = 1e-290
 
 
-class KernelEvaluator:
+class KernelEvaluator(Evaluator):
     """P at functions sum_i v_i k(x_i, .) and D at multipliers, from kernel values in double precision, never kept.
 
     One evaluation takes m kernel values for each v_i that is not zero. The decisions of the last v are remembered, so

@@ -13,6 +13,7 @@ from hinge.problem import Problem
 from hinge.solvers import (
     BUDGET,
     Composite,
+    Point,
     Setup,
     Solver,
     State,
@@ -223,20 +224,11 @@ class _Training:
 
         Only evaluations of the schedule count. False when stopped by the poll.
         """
-        point = point_of(self.run)
-        w = None if self.traits.rebuilds else point.w
-        bound: Lower | None = None
-        if w is None:
-            if (bound := self.evaluator.lower(point.multipliers, poll)) is None:
-                return False
-            w = bound.w
-        if (model := self.evaluator.upper(w, poll)) is None:
+        sides = self._sides(point_of(self.run), poll, estimate)
+        if sides is None:
             return False
+        model, bound = sides
         rows = self.problem.m
-        if bound is None and not _disproved(estimate, model, self.target):
-            bound = self.evaluator.lower(point.multipliers, poll)
-            if bound is None:
-                return False
         if bound is not None:
             rows += int(np.count_nonzero(bound.multipliers))
         if count:
@@ -247,6 +239,22 @@ class _Training:
         self.options.report.evaluated(self.options.title, record, self.touched)
         self.history.append(record)
         return True
+
+    def _sides(
+        self, point: Point, poll: _core.Poll, estimate: tuple[float, float] | None
+    ) -> tuple[Upper, Lower | None] | None:
+        """Both sides at a point of the run, or only the primal one; None when stopped by the poll."""
+        evaluator, w = self.evaluator, None if self.traits.rebuilds else point.w
+        if w is None:
+            bound = evaluator.lower(point.multipliers, poll)
+            model = None if bound is None else evaluator.upper(bound.w, poll)
+            return None if model is None else (model, bound)
+        if estimate is None or estimate[0] - estimate[1] <= self.target * estimate[1]:
+            return evaluator.both(w, point.multipliers, poll)
+        if (model := evaluator.upper(w, poll)) is None or _disproved(estimate, model, self.target):
+            return None if model is None else (model, None)
+        bound = evaluator.lower(point.multipliers, poll)
+        return None if bound is None else (model, bound)
 
     def _record(self) -> Record:
         certificate = self.best.certificate
@@ -324,9 +332,7 @@ class _Training:
         return "stalled" if stalled else None
 
 
-def _disproved(estimate: tuple[float, float] | None, model: Upper, tol: float) -> bool:
+def _disproved(estimate: tuple[float, float], model: Upper, tol: float) -> bool:
     """The exact primal is too far above the estimated dual: the true gap is neither small enough nor rounding."""
-    if estimate is None:
-        return False
     leeway = (1.0 + 1e-6) * tol + _ESTIMATE_ROUNDING
     return model.value - estimate[1] > leeway * estimate[1] + 4.0 * model.rounding
