@@ -30,33 +30,30 @@ Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, 
 
 using Feasible = std::tuple<double, double, Owned<double>, Owned<double>>;
 
-/// The multipliers of an evaluation, which it makes feasible, and w(a).
-struct Multipliers {
+/// D, and where it was taken: feasible multipliers, and w(a).
+struct LowerSide {
   std::vector<double> a;
   std::vector<double> w;
   Dual bound{};
 
-  Multipliers(const ProblemHandle& handle, const Vector<double>& multipliers)
-      : w(static_cast<std::size_t>(handle.rows().n_features()) + 1) {
-    expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
-    a.assign(view(multipliers).begin(), view(multipliers).end());
-  }
-
+  explicit LowerSide(const ProblemHandle& handle) : w(static_cast<std::size_t>(handle.rows().n_features()) + 1) {}
   Feasible evaluated() { return {bound.value, bound.rounding, owned(std::move(a)), owned(std::move(w))}; }
 };
 
 /// (D rounded down, rounding, a made feasible, w(a)), or None when stopped.
 std::optional<Feasible> evaluate_dual(const ProblemHandle& handle, const Vector<double>& multipliers, Poll& poll,
                                       std::int64_t n_threads) {
-  Multipliers of(handle, multipliers);
+  expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
+  LowerSide at(handle);
+  at.a.assign(view(multipliers).begin(), view(multipliers).end());
   bool finished = false;
   {
     const WithoutGil released;
     finished = handle.rows().visit(
-        [&](const auto& rows) { return dual(rows, handle.problem(), of.a, of.w, of.bound, poll, n_threads); });
+        [&](const auto& rows) { return dual(rows, handle.problem(), at.a, at.w, at.bound, poll, n_threads); });
   }
   if (!finished) return std::nullopt;
-  return of.evaluated();
+  return at.evaluated();
 }
 
 /// What `evaluate_primal` says of w and its best b, and `evaluate_dual` of the multipliers, or None when stopped.
@@ -65,17 +62,18 @@ std::optional<std::tuple<std::tuple<double, double, double>, Feasible>> evaluate
                                                                                       const Vector<double>& multipliers,
                                                                                       Poll& poll, std::int64_t n_threads) {
   expect_length("w", w.shape(0), handle.rows().n_features() + 1);
-  Multipliers of(handle, multipliers);
+  expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
+  LowerSide at(handle);
   Primal upper{};
   bool finished = false;
   {
     const WithoutGil released;
     finished = handle.rows().visit([&](const auto& rows) {
-      return both_sides(rows, handle.problem(), view(w), upper, of.a, of.w, of.bound, poll, n_threads);
+      return both_sides(rows, handle.problem(), view(w), upper, view(multipliers), at.a, at.w, at.bound, poll, n_threads);
     });
   }
   if (!finished) return std::nullopt;
-  return std::tuple(std::tuple(upper.value, upper.rounding, upper.b), of.evaluated());
+  return std::tuple(std::tuple(upper.value, upper.rounding, upper.b), at.evaluated());
 }
 
 double intercept_of(const Vector<double>& z, const Vector<double>& target, const Vector<double>& cost, Loss::Kind loss) {

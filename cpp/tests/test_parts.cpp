@@ -77,8 +77,8 @@ Evaluation evaluate(const Toy& toy, const Guess& guess, std::int64_t n_threads) 
 /// The same in one pass over the rows.
 Evaluation evaluate_both(const Toy& toy, const Guess& guess, std::int64_t n_threads) {
   Poll poll = never();
-  Evaluation out{{}, {}, guess.a, std::vector<double>(guess.w.size()), {}};
-  check(both_sides(toy.rows(), toy.problem(), guess.w, out.upper, out.a, out.w, out.lower, poll, n_threads),
+  Evaluation out{{}, {}, {}, std::vector<double>(guess.w.size()), {}};
+  check(both_sides(toy.rows(), toy.problem(), guess.w, out.upper, guess.a, out.a, out.w, out.lower, poll, n_threads),
         "an evaluation that nobody stops is finished");
   return out;
 }
@@ -178,7 +178,7 @@ void stop_is_noticed() {
     Poll third = stopped();
     check(!dual(rows, problem, a, w, lower, third, n_threads), "the dual is stopped");
     Poll fourth = stopped();
-    check(!both_sides(rows, problem, guess.w, upper, a, w, lower, fourth, n_threads), "both sides are stopped");
+    check(!both_sides(rows, problem, guess.w, upper, guess.a, a, w, lower, fourth, n_threads), "both sides are stopped");
   }
 }
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -110,14 +111,21 @@ struct RowBlock {
   }
 };
 
+/// The values of the rows begin .. end-1, at most kBlock of them; `room` is for values that are not in memory.
+inline const double* block_of(std::span<const double> values, std::int64_t begin, std::int64_t, double*) {
+  return &values[begin];
+}
+
 /// A sum over all rows of what `Total` adds of a row and its value: a decision, or a multiplier. False when stopped by the poll.
-template <class Total, Rows R>
-bool sum_blocks(const R& rows, const Problem& problem, std::span<const double> values, const Parts& parts,
-                std::int64_t n_threads, Poll& poll, Total& total) {
+template <class Total, Rows R, class Values>
+bool sum_blocks(const R& rows, const Problem& problem, const Values& values, const Parts& parts, std::int64_t n_threads,
+                Poll& poll, Total& total) {
   const Total empty(total);
   return sum_over(parts, n_threads, poll, empty, total, [&](Total& part, std::int64_t begin, std::int64_t end, Poll& own) {
+    double room[kBlock];
     for (std::int64_t i = begin; i < end; i += kBlock) {
-      if (!part.add(rows, problem, i, std::min(end, i + kBlock), &values[i], own)) return false;
+      const std::int64_t last = std::min(end, i + kBlock);
+      if (!part.add(rows, problem, i, last, block_of(values, i, last, room), own)) return false;
     }
     return true;
   });
@@ -306,15 +314,6 @@ struct DecidingSum : DualSum {
 
 namespace detail {
 
-/// change(i) for every row. False when stopped by the poll.
-template <class Change>
-bool change_all(const Parts& parts, std::int64_t n_threads, Poll& poll, Change&& change) {
-  return for_parts(parts, n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
-    for (std::int64_t i = begin; i < end; ++i) change(i);
-    return !own(end - begin);
-  });
-}
-
 /// What the loss takes off the sum of these multipliers.
 inline double penalty_of(const Problem& problem, std::span<const double> a) {
   Sum penalty;
@@ -397,33 +396,80 @@ inline double best_multiple(const Problem& problem, double total, double penalty
 
 namespace detail {
 
-/// Multipliers inside their boxes, balanced if the intercept is free: a class without multipliers gets its costs for that. False when
-/// stopped by the poll.
-template <Rows R>
-bool make_feasible(const R& rows, const Problem& problem, std::span<double> a, Poll& poll, std::int64_t n_threads) {
-  const Parts narrow = parts_of(rows, 0);
-  const auto clip = [&](std::int64_t i) { a[i] = a[i] > 0.0 ? std::min(a[i], problem.box(i)) : 0.0; };  // NaN becomes 0
-  if (!change_all(narrow, n_threads, poll, clip)) return false;
-  if (!problem.free_intercept) return true;
-  ClassSums classes;
-  if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
-  if (classes.one_is_empty()) {
-    for (std::int64_t i = 0; i < problem.size(); ++i) {
-      if (classes.empty(problem.target[i])) a[i] = problem.cost[i];
-    }
-    classes = {};
-    if (!sum_blocks(rows, problem, a, narrow, n_threads, poll, classes)) return false;
-  }
-  const double factor[2] = {classes.factor(-1.0), classes.factor(1.0)};
-  const auto balance = [&](std::int64_t i) { a[i] *= factor[problem.target[i] > 0.0]; };
-  return change_all(narrow, n_threads, poll, balance);
-}
+/// Multipliers as the dual counts them: inside their boxes and, if the intercept is free, in balance. They are computed whenever they are
+/// asked for, and take no memory.
+class Feasible {
+ public:
+  Feasible(const Problem& problem, std::span<const double> given) : problem_(problem), given_(given) {}
 
-/// Takes the best multiple of the feasible multipliers a, makes w = w(a), and bounds D(a) from below, given their sums. Where no positive
-/// bound comes out, a and w are set to zero: D(0) = 0. False when stopped by the poll.
+  /// Those of the rows begin .. end-1.
+  void fill(std::int64_t begin, std::int64_t end, double* out) const {
+    problem_.cost.visit([&](const auto& cost) {
+      fill_each(begin, end, problem_.loss, problem_.target.data(), cost, given_.data(), *this, out);
+    });
+  }
+  friend const double* block_of(const Feasible& values, std::int64_t begin, std::int64_t end, double* room) {
+    values.fill(begin, end, room);
+    return room;
+  }
+
+  /// Finds what balances them: a class without multipliers gets its costs, and that with the larger sum is scaled down. False when stopped
+  /// by the poll.
+  template <Rows R>
+  bool balance(const R& rows, Poll& poll, std::int64_t n_threads) {
+    if (!problem_.free_intercept) return true;
+    ClassSums classes;
+    if (!add_up(rows, poll, n_threads, classes)) return false;
+    if (classes.one_is_empty()) {
+      for (const int side : {0, 1}) filled_[side] = classes.empty(side == 0 ? -1.0 : 1.0);
+      classes = {};
+      if (!add_up(rows, poll, n_threads, classes)) return false;
+    }
+    for (const int side : {0, 1}) factor_[side] = classes.factor(side == 0 ? -1.0 : 1.0);
+    return true;
+  }
+
+  /// `out` may be where they were given.
+  template <Rows R>
+  bool write(const R& rows, std::span<double> out, Poll& poll, std::int64_t n_threads) const {
+    return for_parts(parts_of(rows, 0), n_threads, poll, [&](std::int64_t begin, std::int64_t end, Poll& own) {
+      fill(begin, end, &out[begin]);
+      return !own(end - begin);
+    });
+  }
+
+ private:
+  const Problem& problem_;
+  std::span<const double> given_;
+  bool filled_[2] = {false, false};
+  double factor_[2] = {1.0, 1.0};
+
+  template <class Cost>
+  HINGE_FOR_EACH_PROCESSOR static void fill_each(std::int64_t begin, std::int64_t end, Loss loss, const double* target,
+                                                 const Cost& cost, const double* given, const Feasible& how, double* out) {
+    const bool filled[2] = {how.filled_[0], how.filled_[1]};
+    const double factor[2] = {how.factor_[0], how.factor_[1]};
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double positive = given[i] > 0.0 ? given[i] : 0.0;  // NaN becomes 0
+      const double own = std::min(positive, loss.box(cost[static_cast<std::size_t>(i)]));
+      const double left = filled[0] ? cost[static_cast<std::size_t>(i)] : own;
+      const double right = filled[1] ? cost[static_cast<std::size_t>(i)] : own;
+      out[i - begin] = target[i] > 0.0 ? right * factor[1] : left * factor[0];
+    }
+  }
+
+  template <Rows R>
+  bool add_up(const R& rows, Poll& poll, std::int64_t n_threads, ClassSums& classes) const {
+    return sum_blocks(rows, problem_, *this, parts_of(rows, 0), n_threads, poll, classes);
+  }
+};
+
+/// Writes the best multiple of the feasible multipliers to a, makes w = w(a), and bounds D(a) from below, given their sums. Where no
+/// positive bound comes out, a and w are set to zero: D(0) = 0. False when stopped by the poll.
 template <Rows R>
-bool bound(const R& rows, const Problem& problem, const DualSum& sum, std::span<double> a, std::span<double> w, Dual& result,
-           Poll& poll, std::int64_t n_threads) {
+bool bound(const R& rows, const Problem& problem, const Feasible& feasible, const DualSum& sum, std::span<double> a,
+           std::span<double> w, Dual& result, Poll& poll, std::int64_t n_threads) {
+  if (!feasible.write(rows, a, poll, n_threads)) return false;
   sum.w.write(w);
   double total = sum.total.value();
   double penalty = sum.penalty.value();
@@ -466,24 +512,30 @@ bool bound(const R& rows, const Problem& problem, const DualSum& sum, std::span<
 template <Rows R>
 bool dual(const R& rows, const Problem& problem, std::span<double> a, std::span<double> w, Dual& result, Poll& poll,
           std::int64_t n_threads = 1) {
+  detail::Feasible feasible(problem, a);
   DualSum sum(rows.n_features());
-  return detail::make_feasible(rows, problem, a, poll, n_threads) &&
-         sum_blocks(rows, problem, a, parts_of(rows, rows.n_features()), n_threads, poll, sum) &&
-         detail::bound(rows, problem, sum, a, w, result, poll, n_threads);
+  return feasible.balance(rows, poll, n_threads) &&
+         sum_blocks(rows, problem, feasible, parts_of(rows, rows.n_features()), n_threads, poll, sum) &&
+         detail::bound(rows, problem, feasible, sum, a, w, result, poll, n_threads);
 }
 
-/// P at the weights v, at the best b if the intercept is free, and D at the multipliers a as `dual` makes them: the same bits as
-/// `primal` and `dual`, in one pass over the rows. It takes 0.8 of their time on RCV1-like 100,000 and on Covertype, and as long as they do
-/// where rows stay in the cache. False when stopped by the poll.
+/// P at the weights v, at the best b if the intercept is free, and D at the given multipliers, which `a` receives as `dual` makes them: the
+/// same bits as `primal` and `dual`, in one pass over the rows. It takes 0.8 of their time on RCV1-like 100,000 and on Covertype, and as
+/// long as they do where rows stay in the cache. Decisions and a are not in memory at the same time. False when stopped by the poll.
 template <Rows R>
-bool both_sides(const R& rows, const Problem& problem, std::span<const double> v, Primal& upper, std::span<double> a,
-                std::span<double> w, Dual& lower, Poll& poll, std::int64_t n_threads = 1) {
-  const Decisions z(rows.size());
-  DecidingSum sum(rows.n_features(), v, z.all());
-  return detail::make_feasible(rows, problem, a, poll, n_threads) &&
-         sum_blocks(rows, problem, a, parts_of(rows, rows.n_features()), n_threads, poll, sum) &&
-         primal_at_best(rows, problem, v, z.all(), upper, poll, n_threads) &&
-         detail::bound(rows, problem, sum, a, w, lower, poll, n_threads);
+bool both_sides(const R& rows, const Problem& problem, std::span<const double> v, Primal& upper, std::span<const double> given,
+                std::vector<double>& a, std::span<double> w, Dual& lower, Poll& poll, std::int64_t n_threads = 1) {
+  detail::Feasible feasible(problem, given);
+  std::optional<Decisions> z(rows.size());
+  DecidingSum sum(rows.n_features(), v, z->all());
+  if (!feasible.balance(rows, poll, n_threads) ||
+      !sum_blocks(rows, problem, feasible, parts_of(rows, rows.n_features()), n_threads, poll, sum) ||
+      !primal_at_best(rows, problem, v, z->all(), upper, poll, n_threads)) {
+    return false;
+  }
+  z.reset();
+  a.resize(given.size());
+  return detail::bound(rows, problem, feasible, sum, a, w, lower, poll, n_threads);
 }
 
 }  // namespace hinge
