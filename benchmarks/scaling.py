@@ -1,4 +1,5 @@
-"""How the default call scales: with threads, with a free intercept, and with the number of rows (time and peak memory).
+"""How the default call scales: against one pass over the rows, with threads, with a free intercept, and with the number of
+rows (time and peak memory).
 
     python benchmarks/scaling.py                          # benchmarks/results/scaling.md and scaling.png
     python benchmarks/scaling.py --only threads --output trial.md
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -93,6 +95,25 @@ def intercepts(repeats: int) -> str:
     return compared(names, {"none": {"intercept": "none"}, "free": {"intercept": "free"}}, repeats, 3)
 
 
+def passes(repeats: int) -> str:
+    """A fit against one pass over its rows: one thread each, one after the other."""
+    X, y = data.load("Covertype, standardised")
+    w = np.ones(X.shape[1])
+    rows = []
+    with threadpool_limits(1):
+        for tol, wanted in ((1e-3, 12), (1e-6, 30)):
+            passes, fits = [], []
+            for _ in range(repeats):
+                began = time.perf_counter()
+                X @ w
+                passes.append(time.perf_counter() - began)
+                fits.append(seconds(X, y, 1, tol=tol))
+            a, b = statistics.median(passes), statistics.median(fits)
+            rows.append((f"{tol:g}", f"{1e3 * a:.1f}", f"{1e3 * b:.1f}", f"{b / a:.1f}", str(wanted)))
+            print(*rows[-1], sep=" | ", flush=True)
+    return markdown(("tol", "X @ w in NumPy (ms)", "hinge.solve (ms)", "ratio", "at most"), rows)
+
+
 def _memory(field: str) -> int:
     """Bytes, from /proc."""
     text = Path("/proc/self/status").read_text(encoding="utf-8")
@@ -138,7 +159,7 @@ def growth(repeats: int, largest: float, picture: Path) -> str:
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=["threads", "intercepts", "growth"])
+    parser.add_argument("--only", nargs="+", choices=["passes", "threads", "intercepts", "growth"])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--text-rows", type=int, default=804_414)
     parser.add_argument("--largest", type=float, default=1e9)
@@ -149,6 +170,7 @@ def main() -> None:
         one_size(given.one_size[0], int(given.one_size[1]), given.repeats)
         return
     sections = {
+        "passes": ("Covertype, standardised, against one pass over its rows", lambda: passes(given.repeats)),
         "threads": ("Threads", lambda: threads(given.repeats, given.text_rows)),
         "intercepts": ("A free intercept", lambda: intercepts(given.repeats)),
         "growth": ("Growth", lambda: growth(given.repeats, given.largest, given.output.with_suffix(".png"))),
