@@ -251,6 +251,32 @@ def test_both_sides_at_once_have_the_bits_of_one_after_the_other(layout, loss, i
                     assert np.array_equal(getattr(mine, name), getattr(expected, name)), name
 
 
+def test_multipliers_that_somebody_can_change_are_copied_before_they_are_read(monkeypatch) -> None:
+    """In one pass they are read more than once: if they changed in between, the certificate could be false."""
+    problem = problem_of(X, y)
+    read: list[Floats] = []
+    both_sides = _core.both_sides
+
+    def watched(native: Any, w: Floats, a: Floats, *rest: Any) -> Any:
+        read.append(a)
+        return both_sides(native, w, a, *rest)
+
+    monkeypatch.setattr(_core, "both_sides", watched)
+    w, a = np.zeros(problem.n_features + 1), np.full(problem.m, 0.5)
+    frozen_view = a.view()
+    frozen_view.flags.writeable = False
+    for given in (a, frozen_view, a.astype(np.float32), np.broadcast_to(0.5, problem.m)):
+        LocalEvaluator(problem).both(w, given, never())
+        assert not np.shares_memory(read[-1], given)
+    run = SOLVERS["newton"].start(problem, Setup(None, (0, 0), never(), 10, 1e-3, 1))
+    run.advance(1)
+    point = run.point()
+    assert LocalEvaluator(problem).both(w, point.multipliers, never()) is not None
+    assert read[-1] is point.multipliers, "nobody else has this array: a copy would be in vain"
+    with pytest.raises(ValueError, match="read-only"):
+        point.multipliers[0] = 1.0
+
+
 @pytest.mark.parametrize("layout", ROWS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_number_of_jobs_does_not_change_a_bit_of_a_model_or_its_scores(layout, loss) -> None:

@@ -81,12 +81,19 @@ class LocalEvaluator(Evaluator):
     def both(self, w: Floats, multipliers: Floats, poll: _core.Poll) -> tuple[Upper, Lower] | None:
         """What `upper` says of w and `lower` of the multipliers, in one pass over the rows; None when stopped."""
         w = np.array(w, dtype=np.float64, order="C")
-        a = np.ascontiguousarray(multipliers, dtype=np.float64)
+        # They are read more than once, and must be the same each time: others can change what is writable.
+        a = multipliers if _is_sealed(multipliers) else np.array(multipliers, dtype=np.float64, order="C")
         found = _core.both_sides(self.problem.native, w, a, poll, self.n_threads)
         if found is None:
             return None
         (value, rounding, at), lower = found
         return Upper(value, rounding, w, at + self.problem.shift(w)), Lower(*lower)
+
+
+def _is_sealed(array: Floats) -> bool:
+    """Whether nobody can change it, as with the points of native runs."""
+    is_view = isinstance(array.base, np.ndarray)
+    return not array.flags.writeable and not is_view and array.flags.c_contiguous and array.dtype == np.float64
 
 
 def trivial(problem: Problem) -> tuple[Upper, Lower]:

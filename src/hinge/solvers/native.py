@@ -92,6 +92,7 @@ class NativeRun(Run):
 
     def point(self) -> Point:
         w, b, multipliers = self._algorithm.point()
+        multipliers.flags.writeable = False  # nobody else has it: an evaluation need not copy it
         return Point(multipliers, w, b)
 
     def estimate(self) -> tuple[float, float] | None:
