@@ -88,14 +88,12 @@ template <std::int64_t kTogether, std::size_t kCount, std::size_t kWidth, class 
     for (std::size_t j = 0; j < kWidth; ++j) high[c][j] = sums[first + c * kWidth + j].high();
     for (std::size_t j = 0; j < kWidth; ++j) low[c][j] = sums[first + c * kWidth + j].low();
   }
+  const auto values = [&](std::int64_t k) { return reinterpret_cast<const Value*>(of[k].x + first); };
   for (std::int64_t k = 0; k < count; k += kTogether) {
     Number sum[kCount];
-    for (std::int64_t next = k; next < std::min(k + kTogether, count); ++next) {
-      const auto* x = reinterpret_cast<const Value*>(of[next].x + first);
-      for (std::size_t c = 0; c < kCount; ++c) {
-        const Number term = of[next].scale * __builtin_convertvector(x[c], Number);
-        sum[c] = next == k ? term : sum[c] + term;
-      }
+    for (std::size_t c = 0; c < kCount; ++c) sum[c] = of[k].scale * __builtin_convertvector(values(k)[c], Number);
+    for (std::int64_t next = k + 1; next < std::min(k + kTogether, count); ++next) {
+      for (std::size_t c = 0; c < kCount; ++c) sum[c] += of[next].scale * __builtin_convertvector(values(next)[c], Number);
     }
     for (std::size_t c = 0; c < kCount; ++c) add_compensated(sum[c], high[c], low[c]);
   }
