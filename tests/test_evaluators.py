@@ -265,7 +265,9 @@ def test_multipliers_that_somebody_can_change_are_copied_before_they_are_read(mo
     w, a = np.zeros(problem.n_features + 1), np.full(problem.m, 0.5)
     frozen_view = a.view()
     frozen_view.flags.writeable = False
-    for given in (a, frozen_view, a.astype(np.float32), np.broadcast_to(0.5, problem.m)):
+    buffer = np.frombuffer(bytearray(a.tobytes()))
+    buffer.flags.writeable = False
+    for given in (a, frozen_view, buffer, a.astype(np.float32), np.broadcast_to(0.5, problem.m)):
         LocalEvaluator(problem).both(w, given, never())
         assert not np.shares_memory(read[-1], given)
     run = SOLVERS["newton"].start(problem, Setup(None, (0, 0), never(), 10, 1e-3, 1))

@@ -140,7 +140,7 @@ struct Ahead;
 /// Sparse rows: pages of the rows begin .. end-1 that will be read soon. In a process that was forked the first look at a page takes some tenths
 /// of a microsecond: its entry in the page table is new and must be marked as used. Asked for ahead of time, it is not waited for. Checks
 /// of all rows with fingerprint, the first ones in a forked process: 20 newsgroups 3.0 ms without and 1.5 ms with it, Adult 1.4 and
-/// 0.9 ms. Otherwise it costs a little: RCV1-like 100,000 takes 4.4 ms instead of 4.1. Dense rows are mostly on huge pages.
+/// 0.9 ms. Otherwise it costs a little: RCV1-like 100,000 takes 4.4 ms instead of 4.1.
 template <class T, class Index>
 struct Ahead<CsrRows<T, Index>> {
   /// About a megabyte. At 8 KB the processor's own guesses suffer, and the checks of RCV1-like 100,000 take 1.4 times as long.
@@ -152,7 +152,7 @@ struct Ahead<CsrRows<T, Index>> {
 };
 
 /// Dense rows: what is checked next is fetched while the fingerprint, which is work for the processor alone, is taken. Checks of Covertype
-/// with fingerprint: 7.2 to 7.5 ms, as long as without; 9.3 to 13 ms, from run to run, with the processor's own guesses and twice the block.
+/// with fingerprint: 7.9 ms; 9.3 to 14 ms, from process to process, with the processor's own guesses and twice the block.
 template <class T>
 struct Ahead<DenseRows<T>> {
   static constexpr std::int64_t kBlocks = 2;

@@ -28,7 +28,7 @@ Evaluated evaluate_primal(const ProblemHandle& handle, const Vector<double>& w, 
   });
 }
 
-using Feasible = std::tuple<double, double, Owned<double>, Owned<double>>;
+using EvaluatedDual = std::tuple<double, double, Owned<double>, Owned<double>>;
 
 /// D, and where it was taken: feasible multipliers, and w(a).
 struct LowerSide {
@@ -37,12 +37,12 @@ struct LowerSide {
   Dual bound{};
 
   explicit LowerSide(const ProblemHandle& handle) : w(static_cast<std::size_t>(handle.rows().n_features()) + 1) {}
-  Feasible evaluated() { return {bound.value, bound.rounding, owned(std::move(a)), owned(std::move(w))}; }
+  EvaluatedDual evaluated() { return {bound.value, bound.rounding, owned(std::move(a)), owned(std::move(w))}; }
 };
 
 /// (D rounded down, rounding, a made feasible, w(a)), or None when stopped.
-std::optional<Feasible> evaluate_dual(const ProblemHandle& handle, const Vector<double>& multipliers, Poll& poll,
-                                      std::int64_t n_threads) {
+std::optional<EvaluatedDual> evaluate_dual(const ProblemHandle& handle, const Vector<double>& multipliers, Poll& poll,
+                                           std::int64_t n_threads) {
   expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
   LowerSide at(handle);
   at.a.assign(view(multipliers).begin(), view(multipliers).end());
@@ -57,10 +57,10 @@ std::optional<Feasible> evaluate_dual(const ProblemHandle& handle, const Vector<
 }
 
 /// What `evaluate_primal` says of w and its best b, and `evaluate_dual` of the multipliers, or None when stopped.
-std::optional<std::tuple<std::tuple<double, double, double>, Feasible>> evaluate_both(const ProblemHandle& handle,
-                                                                                      const Vector<double>& w,
-                                                                                      const Vector<double>& multipliers,
-                                                                                      Poll& poll, std::int64_t n_threads) {
+std::optional<std::tuple<Evaluated::value_type, EvaluatedDual>> evaluate_both(const ProblemHandle& handle,
+                                                                              const Vector<double>& w,
+                                                                              const Vector<double>& multipliers, Poll& poll,
+                                                                              std::int64_t n_threads) {
   expect_length("w", w.shape(0), handle.rows().n_features() + 1);
   expect_length("the multipliers", multipliers.shape(0), handle.problem().size());
   LowerSide at(handle);

@@ -392,10 +392,6 @@ inline double best_multiple(const Problem& problem, double total, double penalty
   return curvature > 0.0 && std::isfinite(theta) && theta > 0.0 ? theta : 1.0;
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Multipliers as the dual counts them: inside their boxes and, if the intercept is free, in balance. They are computed whenever they are
 /// asked for, and take no memory.
 class Feasible {

@@ -48,7 +48,7 @@ class Gram {
     for (const auto& [i, weight] : chosen) pairs += square(static_cast<double>(rows.stored(i) + 1));
     const double entries = static_cast<double>(chosen.size()) * square(static_cast<double>(size_));
     if (kPair * pairs < entries) return add_pairs(rows, chosen, pairs, poll, n_threads);
-    return size_ <= kSmall ? add_parts(rows, chosen, poll, n_threads) : add_panels(rows, chosen, poll, n_threads);
+    return size_ <= kSmall ? add_small(rows, chosen, poll, n_threads) : add_panels(rows, chosen, poll, n_threads);
   }
 
   /// What adding a row costs, in multiplications of one value by one weight.
@@ -94,7 +94,7 @@ class Gram {
 
   /// A small matrix through tiles.
   template <Rows R>
-  bool add_parts(const R& rows, std::span<const Weighted> chosen, Poll& poll, std::int64_t n_threads) {
+  bool add_small(const R& rows, std::span<const Weighted> chosen, Poll& poll, std::int64_t n_threads) {
     const auto count = static_cast<std::int64_t>(chosen.size());
     const std::int64_t chunk = std::max(kLeastChunk, kSmallChunk / size_);
     const auto add = [&](double* sum, std::int64_t begin, std::int64_t end, Poll& own) {

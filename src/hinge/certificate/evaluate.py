@@ -91,9 +91,13 @@ class LocalEvaluator(Evaluator):
 
 
 def _is_sealed(array: Floats) -> bool:
-    """Whether nobody can change it, as with the points of native runs."""
-    is_view = isinstance(array.base, np.ndarray)
-    return not array.flags.writeable and not is_view and array.flags.c_contiguous and array.dtype == np.float64
+    """Whether nobody can change it: read-only, and its memory belongs to the core, as with the points of native runs.
+
+    Being read-only is not enough: the memory of a view, of a buffer or of a file may be written to by others.
+    """
+    owner = type(getattr(array.base, "obj", None))
+    of_core = owner.__module__ == "nanobind"
+    return of_core and not array.flags.writeable and array.flags.c_contiguous and array.dtype == np.float64
 
 
 def trivial(problem: Problem) -> tuple[Upper, Lower]:
