@@ -21,10 +21,12 @@ from pairs import (
 )
 from sklearn.exceptions import ConvergenceWarning
 
-from hinge import DCD, _core, reference, solve
-from hinge.problem import InterceptKind
+from hinge import DCD, Problem, _core, reference, solve
+from hinge.problem import Intercept, InterceptKind, as_loss, as_rows
 from hinge.reference import core, face, objective
+from hinge.reference import problem as twin
 from hinge.reference.loss import LOSSES
+from hinge.reference.rows import Rows
 
 
 def dcd_pair(
@@ -75,6 +77,49 @@ def test_two_lanes_reach_the_optimum_where_rows_are_nearly_parallel(intercept: I
     assert found.certificate.primal == pytest.approx(expected.certificate.primal, rel=2e-4)
     in_one = solve(X, y, C=1.0, solver=DCD(lanes=1), intercept=intercept, tol=1e-4, max_iter=20_000)
     assert found.coef.tobytes() != in_one.coef.tobytes(), "there was one lane: the test shows nothing"
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_steps_go_beyond_the_maximum_after_eight_passes(loss: str) -> None:
+    """One row, so that the way of its step is plain; not at a bound, and not with the rule of the paper."""
+    rows = Rows.dense(np.array([[0.5]]), 0.0)
+    for eps, passes, times in ((0.0, 8.0, 1.0), (0.0, 8.5, 1.6), (0.1, 8.5, 1.0)):
+        case = Problem.make(
+            as_rows(np.array([[0.5]])), np.ones(1), np.full(1, 10.0), loss=as_loss(loss), intercept=Intercept("none")
+        )
+        problem = twin.Problem(rows, case.target, case.cost, LOSSES[loss], False)
+        q = 0.25 + LOSSES[loss].diagonal(10.0)
+        options = (False, False, eps, 0.0, 0)
+        native = _core.Dcd(case.native, *options, _core.Order(0, 1), _core.Rng([5]), 1)
+        slow = core.Dcd(problem, *options, core.Order(0, 1), core.Rng([5]))
+        for run in (native, slow):
+            run.restore({**run.state(), "passes": passes})
+            run.advance(1, poll())
+            assert float(run.state()["a"][0]) == pytest.approx(times / q), "it began at a = 0, where g = -1"
+
+
+def test_long_runs_have_one_lane() -> None:
+    case = Case("csr", C=0.02, m=70, d=40)
+    two, one = (dcd_pair(case, True, False, block=block)[0] for block in (4, 0))
+    for passes, same in ((0.0, False), (9.0, True)):
+        for run in (two, one):
+            run.restore({**one.state(), "passes": passes})
+            run.advance(1, poll())
+        assert (two.state()["w"].tobytes() == one.state()["w"].tobytes()) is same
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_long_runs_resume_to_the_same_bits(intercept: InterceptKind) -> None:
+    """How many passes there have been is part of the state."""
+    native, slow = dcd_pair(Case("csr", intercept=intercept, C=10.0, m=90, d=40), True, False)
+    for run in (native, slow):
+        run.advance(30, poll())
+        assert float(run.state()["passes"]) > 8.0, "no long run: the test shows nothing"
+        other = dcd_pair(Case("csr", intercept=intercept, C=10.0, m=90, d=40), True, False)[run is slow]
+        other.restore(run.state())
+        for each in (run, other):
+            each.advance(5, poll())
+        assert run.state()["a"].tobytes() == other.state()["a"].tobytes()
 
 
 def test_large_sparse_data_give_the_same_bits_on_two_threads_and_after_a_cut() -> None:

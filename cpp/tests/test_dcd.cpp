@@ -350,6 +350,8 @@ void corrupt_states_are_refused() {
   check(!refused([](Dcd&) {}), "a new run is a good one");
   check(refused([](Dcd& run) { run.a[3] = -1.0; }), "a negative multiplier");
   check(refused([](Dcd& run) { run.a[3] = NAN; }), "a multiplier that is no number");
+  check(refused([](Dcd& run) { run.passes = -1.0; }), "fewer passes than none");
+  check(refused([](Dcd& run) { run.passes = NAN; }), "passes that are no number");
   check(refused([](Dcd& run) { run.active[3] = 2; }), "an active row twice");
   check(refused([](Dcd& run) { run.active.push_back(20); }), "an active row beyond the last");
   check(refused([](Dcd& run) { run.active[0] = -1; }), "a negative active row");

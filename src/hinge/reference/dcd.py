@@ -16,7 +16,10 @@ come back and the extremes are forgotten, or the run ends if none was left out.
 
 Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i grows by kappa.
 
-Lanes: an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w. Each
+Over-relaxation: in a run that lasts, steps are k times as long, 1 < k < 2. They go beyond the maximum along their
+coordinate, and D still rises.
+
+Lanes: before that, an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w. Each
 counts its steps twice, as if the other lane did the same: with delta_k for what lane k changes of w, they end at
 w + 2 delta_0 and w + 2 delta_1. The mean of these is the w of all steps. D never falls: lanes.hpp has the proof.
 
@@ -38,6 +41,8 @@ from hinge.reference.sums import Floats, squared_norm
 
 FAR = 0.25  # rows leave beyond this share of the mean projected gradient
 LEAST_ROUNDS = 4  # an epoch of fewer has one lane
+PATIENCE = 8.0  # passes after which steps are longer
+RELAXED = 1.6  # so many times
 
 # What a climb on the face costs, in units of one row's dot product; dcd.hpp says why.
 FEW = 1000  # rows of a problem so small that steps on the face cost nothing
@@ -78,6 +83,7 @@ class Lane:
     residue: float
     dual: float  # D, if there is one lane
     weight: float
+    relaxation: float = 1.0
     accounts: Accounts = field(default_factory=Accounts)
 
 
@@ -86,7 +92,7 @@ class Dcd(face.DualIterate):
 
     fields = (
         *("a", "w", "b", "residue", "last_residue", "rate", "at_work.active", "shrink_above", "shrink_below", "gap"),
-        *("at_work.full_gap", "full_b", "survey_due", "dual", "summit", "credit", "rng"),
+        *("at_work.full_gap", "full_b", "survey_due", "dual", "summit", "credit", "passes", "rng"),
     )
 
     def __init__(
@@ -116,6 +122,7 @@ class Dcd(face.DualIterate):
         self.credit = 0.0  # what a climb on the face may cost, in rows
         self.survey_due = False  # the next epoch is a survey
         self.within_eps = False  # the projected gradients of all rows are
+        self.passes = 0.0  # over the rows
 
     def point(self) -> Point:
         return self.w.copy(), self.b if self.problem.free_intercept else 0.0, self.a.copy()
@@ -124,10 +131,20 @@ class Dcd(face.DualIterate):
         return self.dual + self.gap, self.dual
 
     def run_epoch(self) -> None:
-        if self.survey_due:
-            self._survey()
-        else:
-            self._ascend()
+        before = self.touched
+        try:
+            if self.survey_due:
+                self._survey()
+            else:
+                self._ascend()
+        finally:  # also when the poll has ended it
+            self.passes += (self.touched - before) / self.problem.m
+
+    @property
+    def _lasts(self) -> bool:
+        """Whether the run is a long one: its steps are over-relaxed, in one lane. Small ones are solved on the face."""
+        small = self.polish and self.problem.m <= FEW
+        return self.eps == 0.0 and self.passes > PATIENCE and not small
 
     def _survey(self) -> None:
         """All rows are looked at, without a step; those that are not far away are at work from now on."""
@@ -148,7 +165,7 @@ class Dcd(face.DualIterate):
 
     def _ascend(self) -> None:
         visit = self.order.arrange(self.at_work.active, self.rng)
-        two = self.block > 0 and len(visit) >= LEAST_ROUNDS * 2 * self.block
+        two = not self._lasts and self.block > 0 and len(visit) >= LEAST_ROUNDS * 2 * self.block
         found = self._side_by_side(visit) if two else self._one_after_the_other(visit)
         full = self.at_work.full
         self.at_work.remove(found.leaving)
@@ -167,7 +184,7 @@ class Dcd(face.DualIterate):
             self._climb(visit)
 
     def _one_after_the_other(self, visit: list[int]) -> Accounts:
-        lane = Lane(self.w, self.b, self.residue, self.dual, 1.0)
+        lane = Lane(self.w, self.b, self.residue, self.dual, 1.0, RELAXED if self._lasts else 1.0)
         try:
             for i in self.each(visit):
                 self._take(i, lane)
@@ -223,11 +240,11 @@ class Dcd(face.DualIterate):
         return (a == 0.0 and g > above) or (a == self.problem.box(i) and g < below)
 
     def _move(self, i: int, g: float, lane: Lane) -> None:
-        """The exact maximum along coordinate i."""
+        """To the maximum along coordinate i, or beyond it."""
         rows, target, a = self.problem.rows, self.problem.target[i], float(self.a[i])
         diagonal, box = self.problem.loss.diagonal(self.problem.cost[i]), self.problem.box(i)
         q = rows.squared_norm(i) + self.kappa + diagonal
-        following = min(max(a - g / q, 0.0), box) if q > 0.0 else box
+        following = min(max(a - lane.relaxation * g / q, 0.0), box) if q > 0.0 else box
         change = following - a
         if change == 0.0:
             return

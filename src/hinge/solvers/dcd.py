@@ -38,15 +38,19 @@ class DCD(NativeSolver):
         epoch lie within eps of each other, all rows come back, or the run ends if none was left out, whatever the gap;
         rows are left out of small problems too. Only without a free intercept.
     lanes : {1, 2, "auto"}, default="auto"
-        2: the rows of an epoch are taken in two lanes, side by side, which `n_jobs=2` threads share. The result has the
-        same bits for any number of threads. One thread takes about a tenth longer than with one lane. "auto": two on
-        large sparse data, of sixteen million stored values and more, else 1; with eps always 1.
+        2: the rows of an epoch are taken in two lanes, side by side, which `n_jobs=2` threads share, for eight passes.
+        The result has the same bits for any number of threads. One thread takes about a tenth longer than with one
+        lane. "auto": two on large sparse data, of sixteen million stored values and more, else 1; with eps always 1.
 
     Notes
     -----
     ``DCD(polish=False, eps=0.1)`` with ``order="permutation"`` is the published algorithm with liblinear's shrinking
-    and stopping. Ours are `polish`, two lanes, the default order in blocks, the rule by which rows leave and come back,
-    and the free intercept.
+    and stopping. Ours are `polish`, two lanes, over-relaxation, the default order in blocks, the rule by which rows
+    leave and come back, and the free intercept.
+
+    After eight passes a run is a long one, and steps are then 1.6 times as long: they go beyond the maximum along their
+    coordinate. D still rises at each, and hard problems take 0.6 to 0.8 of the passes. With `eps`, and with `polish` on
+    up to 1000 rows, steps are exact throughout.
 
     In rounds of some thousand rows, each of two lanes has a half of the rows and weights of its own, and counts its
     steps twice, as if the other lane did the same. The mean of both weights is then the w of all steps. D never falls.
@@ -72,7 +76,7 @@ class DCD(NativeSolver):
     eps: float | None = None
     lanes: Literal[1, 2, "auto"] = "auto"
 
-    forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf}
+    forgets: ClassVar[State] = {"summit": 0.0, "shrink_above": math.inf, "shrink_below": -math.inf, "passes": 0.0}
     multipliers: ClassVar[str | None] = "a"
 
     def __post_init__(self) -> None:
