@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "handles.hpp"
-#include "hinge/evaluate.hpp"
 #include "hinge/fingerprint.hpp"
 #include "hinge/parts.hpp"
+#include "hinge/row_blocks.hpp"
 #include "hinge/validate.hpp"
 
 namespace hinge::python {

@@ -7,8 +7,8 @@
 
 #include "checking.hpp"
 #include "handles.hpp"
-#include "hinge/evaluate.hpp"
 #include "hinge/products.hpp"
+#include "hinge/row_blocks.hpp"
 
 namespace hinge::python {
 

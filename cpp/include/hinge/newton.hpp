@@ -28,6 +28,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -149,9 +150,14 @@ struct Newton {
       return;
     }
     const Sample sample(problem, stride);
-    for (std::int64_t k = 0; k < sample.size; ++k) {
-      out.multipliers[sample.row(k)] = zone(problem, sample, k).next(a[k], z[k]) / static_cast<double>(stride);
-    }
+    const auto write = [&](std::int64_t begin, std::int64_t end, Poll&) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        out.multipliers[sample.row(k)] = zone(problem, sample, k).next(a[k], z[k]) / static_cast<double>(stride);
+      }
+      return true;
+    };
+    Poll never(std::make_shared<StopToken>());
+    for_parts(Parts::of(sample.size, sample.size, 0), n_threads_, never, write);
   }
 
   std::optional<Estimate> estimate(const Problem&) const {

@@ -16,11 +16,11 @@
 
 #include "hinge/bundle.hpp"
 #include "hinge/contact.hpp"
-#include "hinge/evaluate.hpp"
 #include "hinge/parts.hpp"
 #include "hinge/planes.hpp"
 #include "hinge/poll.hpp"
 #include "hinge/problem.hpp"
+#include "hinge/row_blocks.hpp"
 #include "hinge/rows.hpp"
 #include "hinge/solver.hpp"
 

@@ -1,7 +1,9 @@
 #pragma once
 // Sample: every stride-th row of a problem, with its cost raised accordingly. With stride 1 it is the problem itself.
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -18,11 +20,12 @@ struct Sample {
   Sample(const Problem& problem, std::int64_t every)
       : stride(every), size(size_of(problem.size(), every)), cost(problem.cost), target(problem.target) {
     if (stride == 1) return;
-    for (std::int64_t k = 0; k < size; ++k) {
-      costs_.push_back(static_cast<double>(stride) * problem.cost[row(k)]);
-      targets_.push_back(problem.target[row(k)]);
-    }
-    cost = Costs(costs_);
+    const bool same = problem.cost.numbers().size() == 1;
+    costs_.resize(same ? 1 : static_cast<std::size_t>(size));
+    targets_.resize(static_cast<std::size_t>(size));
+    for (std::int64_t k = 0; k < std::ssize(costs_); ++k) costs_[k] = static_cast<double>(stride) * problem.cost[row(k)];
+    for (std::int64_t k = 0; k < size; ++k) targets_[k] = problem.target[row(k)];
+    cost = same ? Costs::same(costs_.front()) : Costs(costs_);
     target = targets_;
   }
   Sample(const Sample&) = delete;
