@@ -102,17 +102,17 @@ def test_newton_takes_over_where_dcd_crawls() -> None:
 
 
 def test_dcd_prepares_the_start_where_newton_has_no_matrix() -> None:
-    """Conjugate gradients: newton waits for 300 passes of dcd, and for as long as it is nearly there."""
+    """Conjugate gradients: newton waits for 200 passes of dcd, and for as long as it is nearly there."""
     random = np.random.default_rng(1)
     X = sp.random_array((8000, 2200), density=0.01, rng=random, format="csr")
     y = (X @ random.normal(size=2200) + 0.3 * random.normal(size=8000) > 0).astype(int)
     nearly = solve(X, y, C=1e4, tol=0.07)
-    assert nearly.state is not None and float(nearly.state["auto_read"]) > 300.0
+    assert nearly.state is not None and float(nearly.state["auto_read"]) > 200.0
     assert nearly.status == "converged" and set(solvers_of(nearly)) == {"dcd"}
     found = solve(X, y, C=1e4, tol=1e-6)
     assert found.status == "converged" and solvers_of(found)[-1] == "newton"
     begun = min(record.epoch for record in found.history if record.solver == "newton")
-    assert begun > 250, "epochs of auto, which read more rows than there are"
+    assert begun > 150, "epochs of auto, which read more rows than there are"
 
 
 @pytest.mark.parametrize("loss", LOSSES)
