@@ -19,9 +19,9 @@ Free intercept: the method of multipliers, `hinge.reference.free_intercept`. q_i
 Over-relaxation: in a run that lasts, steps are k times as long, 1 < k < 2. They go beyond the maximum along their
 coordinate, and D still rises.
 
-Lanes: before that, an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the same w. Each
-counts its steps twice, as if the other lane did the same: with delta_k for what lane k changes of w, they end at
-w + 2 delta_0 and w + 2 delta_1. The mean of these is the w of all steps. D never falls: lanes.hpp has the proof.
+Lanes: before that, an epoch may be cut in rounds, in which two lanes have a half of the rows each. Both begin at the
+same w. Each counts its steps twice, as if the other lane did the same: with delta_k for what lane k changes of w, they
+end at w + 2 delta_0 and w + 2 delta_1. The mean of these is the w of all steps. D never falls: lanes.hpp has the proof.
 
 Polish: now and then all free multipliers move at once (`hinge.reference.face`).
 """
