@@ -126,8 +126,8 @@ class Curvature {
   /// The Gram matrix is computed anew when more weight than this has gone through it, relative to what is left in it.
   static constexpr double kDrift = 1e4;
   /// Of a run: the steps, those that see most rows in their zones, and the passes of all where the matrices are too large: dcd gets half as
-  /// many. (200,000 RCV1-like rows, auto to 1e-3 and 1e-6, seconds: C = 1000 16 and 49 with 600, 10 and 40 with 450, 7 and 43 with 400; C = 100
-  /// 6 and 10, 6 and 12, 7 and 13, with 300 6 and 15.)
+  /// many. (200,000 RCV1-like rows, auto to 1e-3 and 1e-6, seconds, with other work on the machine: C = 1000 16 and 49 with 600, 10 and 40
+  /// with 450, 7 and 43 with 400; C = 100 6 and 10, 6 and 12, 7 and 13, with 300 6 and 15.)
   static constexpr double kSteps = 30.0;
   static constexpr double kFullSteps = 1.0;
   static constexpr double kByGradients = 400.0;
